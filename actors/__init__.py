@@ -1,0 +1,1 @@
+"""An agent: its mailbox, its history, its context, its turn."""

@@ -1,0 +1,186 @@
+"""What an agent's log holds. The log is the truth; everything else is a fold over it.
+
+A record says what happened. `actors.state` folds records into history,
+mailbox, receipts and turn; `host.store.codec` gives each its JSON form.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NewType, TypeAlias
+
+from pydantic import JsonValue
+
+from actors.address import Address, AgentId
+from actors.envelope import Envelope, EnvelopeId
+from actors.history import Entry
+from providers.model import Usage
+
+TurnId = NewType("TurnId", str)
+
+
+class AgentRole(StrEnum):
+    """What an agent is: the same actor in three roles."""
+
+    MAIN = "main"
+    SUBAGENT = "subagent"
+    WORKFLOW_ACTOR = "workflow_actor"
+
+
+class TurnStop(StrEnum):
+    """Why a turn ended."""
+
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    LOST = "lost"
+    STEP_LIMIT = "step_limit"
+    TOOL_CALL_LIMIT = "tool_call_limit"
+    TOKEN_LIMIT = "token_limit"
+    COST_LIMIT = "cost_limit"
+    TIME_LIMIT = "time_limit"
+    OUTPUT_LIMIT = "output_limit"
+    REFUSED = "refused"
+    BLOCKED = "blocked"
+    RESULT_INVALID = "result_invalid"
+
+
+class AgentState(StrEnum):
+    """One word for one thing, in the registry, the events and the notification."""
+
+    STARTING = "starting"
+    IDLE = "idle"
+    RUNNING = "running"
+    WAITING = "waiting"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOpened:
+    """The first record of a log: who this agent is.
+
+    `spec` is the agent's definition as plain data (instructions, model, tool
+    names, limits, permission mode); tools that are Python functions come back
+    only where the program passes them again.
+    """
+
+    agent_id: AgentId
+    name: Address
+    role: AgentRole
+    root_id: AgentId
+    parent_id: AgentId | None
+    spec: dict[str, JsonValue]
+    cwd: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotTaken:
+    """What the context source saw; environment and git are frozen from here."""
+
+    snapshot: dict[str, JsonValue]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeAccepted:
+    envelope: Envelope
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopesTaken:
+    """These envelopes are in the history now; stored with the entries they became."""
+
+    envelope_ids: tuple[EnvelopeId, ...]
+    turn_id: TurnId
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopesPresented:
+    """A provider accepted a request that holds these envelopes."""
+
+    envelope_ids: tuple[EnvelopeId, ...]
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeDropped:
+    """An envelope that will never be taken: `state` is withdrawn, expired or dead."""
+
+    envelope_id: EnvelopeId
+    state: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntriesAppended:
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    turn_id: TurnId
+    model: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class CallsStarted:
+    """These tool calls begin now; if no result follows, they may have had effects."""
+
+    call_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The end of a turn and of everything that was taken into it.
+
+    `text` is the last text of the agent, `result` its structured value where
+    one was asked for.
+    """
+
+    turn_id: TurnId
+    stop: TurnStop
+    text: str
+    usage: Usage
+    cost_usd: float | None
+    n_steps: int
+    error: str | None = None
+    result: JsonValue = None
+    has_result: bool = False
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """A state that outlives the process: completed, failed, cancelled, lost, or idle again."""
+
+    state: AgentState
+    reason: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChanged:
+    """The permission mode was set by a person."""
+
+    mode: str
+    at: float
+
+
+Record: TypeAlias = (
+    AgentOpened
+    | SnapshotTaken
+    | EnvelopeAccepted
+    | EnvelopesTaken
+    | EnvelopesPresented
+    | EnvelopeDropped
+    | EntriesAppended
+    | TurnStarted
+    | CallsStarted
+    | TurnEnded
+    | StateChanged
+    | ModeChanged
+)

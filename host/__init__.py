@@ -1,0 +1,1 @@
+"""The process around agents: starting, addressing, storing, asking people, showing, scripting."""

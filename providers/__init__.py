@@ -1,0 +1,1 @@
+"""A model: neutral messages in, events out."""
