@@ -10,8 +10,8 @@ from actors.address import Address, AgentId
 from actors.envelope import Envelope, EnvelopeKind
 from actors.events import SessionEvent
 from actors.history import Authority
+from actors.permission import PermissionClass
 from actors.records import AgentState, Record
-from actors.tools.permission import PermissionClass
 from providers.model import ModelProfile
 from providers.ports import Provider, TokenCounter
 

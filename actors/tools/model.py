@@ -7,8 +7,8 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from actors.history import ResultStatus
+from actors.permission import PermissionClass
 from actors.ports import Services
-from actors.tools.permission import PermissionClass
 from providers.model import Block, ToolSpec
 
 
