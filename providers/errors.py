@@ -1,6 +1,9 @@
 """What can go wrong with a model, split by what the caller can do.
 
     CallboardError                    everything that the three rooms raise on their own account
+    ├── CatalogError                  a model profile that is not one: fix the configuration
+    ├── RanksUnavailable              no token ranks: count by estimate
+    ├── InstallFailed                 the local model could not be installed
     └── ProviderError
         ├── RetryableError            wait and try again
         │   ├── RateLimited           … not before retry_after_s
@@ -16,6 +19,8 @@
             ├── AuthenticationFailed  missing or wrong key
             ├── AccessDenied          billing or permission
             ├── ContentRefused        the provider will not answer this
+            ├── LocalModelMissing     weights or server of the local model are not installed
+            ├── ScriptExhausted       a scripted model has no answer left: write the test on
             └── ProtocolMismatch      what answered does not speak the format
 
 Messages name the provider, the status and the request id, never a key.
@@ -24,6 +29,18 @@ Messages name the provider, the status and the request id, never a key.
 
 class CallboardError(Exception):
     """Root of every error of the three rooms; the command line prints its text and nothing else."""
+
+
+class CatalogError(CallboardError):
+    """A model profile has an unknown or ill-typed field."""
+
+
+class RanksUnavailable(CallboardError):
+    """The token ranks are missing or damaged; the estimate still counts."""
+
+
+class InstallFailed(CallboardError):
+    """The local model could not be installed; the text holds the installer's own last words."""
 
 
 class ProviderError(CallboardError):
@@ -120,3 +137,11 @@ class ContentRefused(ProviderUnusable):
 
 class ProtocolMismatch(ProviderUnusable):
     """What answered does not speak the wire format (HTML instead of JSON, say)."""
+
+
+class LocalModelMissing(ProviderUnusable):
+    """The server or the weights of the local model are not installed."""
+
+
+class ScriptExhausted(ProviderUnusable):
+    """A scripted model was asked more often than its script answers."""
