@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-from-pyproject
 CODE := providers actors host tests $(patsubst %/,%,$(sort $(dir $(wildcard examples/*.py benchmarks/*.py))))
 # One worker a core of the smallest machine that must do; a file's servers start once, in one worker.
-PARALLEL := -n 2 --dist loadfile
+PARALLEL := -n 2 --dist loadfile --inline-snapshot=disable
 
 .DEFAULT_GOAL := help
 .PHONY: help env demo check test test-slow bench

@@ -11,8 +11,7 @@ ROOT = Path(__file__).parents[1]
 LIMIT_CPU_S = 0.5
 
 _IMPORT_AND_LOOK = """
-import json, os, sys, threading, time
-importlib = __import__("importlib")
+import importlib, json, os, sys, threading, time
 before = time.process_time()
 importlib.import_module(sys.argv[1])
 cpu_s = time.process_time() - before
