@@ -1,0 +1,74 @@
+"""What can go wrong around the agents of a process, split by what the caller can do.
+
+HostError (a CallboardError)
+├── StoreError
+│   ├── SessionBusy          somebody else writes this session: wait, or end the other one
+│   ├── StoreTooNew          use the newer version of the program
+│   ├── StoreUnavailable     fix the path, the rights or the disk, then try again
+│   └── StoreDamaged         what is stored cannot be read back
+├── UnknownSession           no session or agent has this id
+├── ConfigInvalid            fix the configuration
+└── NoModel                  choose a model, and how it is reached
+
+A record that could not be stored is `actors.errors.LogFailed`: the agents see it.
+"""
+
+from providers.errors import CallboardError
+
+
+class HostError(CallboardError):
+    """Base of everything that this room raises on its own account."""
+
+
+class StoreError(HostError):
+    """The store cannot do what was asked."""
+
+
+class SessionBusy(StoreError):
+    """Another writer has the session.
+
+    `pid` and `since_s` (seconds since the epoch) tell who holds it and since
+    when; None where that could not be read.
+    """
+
+    def __init__(
+        self, message: str, *, root_id: str, pid: int | None = None, since_s: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.root_id = root_id
+        self.pid = pid
+        self.since_s = since_s
+
+
+class StoreTooNew(StoreError):
+    """A newer version of the program wrote the store."""
+
+    def __init__(self, message: str, *, found: int, supported: int) -> None:
+        super().__init__(message)
+        self.found = found
+        self.supported = supported
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be opened, read or written at this place; the text names the path."""
+
+
+class StoreDamaged(StoreError):
+    """What is stored cannot be read back; `agent_id` and `seq` name the record where one is known."""
+
+    def __init__(self, message: str, *, agent_id: str | None = None, seq: int | None = None) -> None:
+        super().__init__(message)
+        self.agent_id = agent_id
+        self.seq = seq
+
+
+class UnknownSession(HostError):
+    """No session or agent has this id; the text names the store."""
+
+
+class ConfigInvalid(HostError):
+    """A setting that cannot be used; the text names where it was set, what was wanted and what came."""
+
+
+class NoModel(HostError):
+    """No model can be reached; the text says which ways there are."""
