@@ -46,9 +46,12 @@ ToolRun = Callable[[ToolContext, JsonValue], Awaitable[ToolOutput]]
 class Tool:
     """One tool.
 
-    `is_read_only` calls run side by side; any other call is alone. `subject`
-    gives, for an input, the text that permission patterns are matched against
-    (the command of Bash, the path of Write); None where there is none.
+    `is_read_only` calls run side by side, and so do those of a tool that is
+    declared `is_parallel_safe` though it has effects; any other call is
+    alone. `subject` gives, for an input, the text that permission patterns
+    are matched against (the command of Bash, the path of Write); None where
+    there is none. `check` raises ToolInputInvalid for an input that does not
+    fit, before anybody is asked for permission.
     """
 
     name: str
@@ -58,6 +61,8 @@ class Tool:
     permission: PermissionClass = PermissionClass.OWN
     is_read_only: bool = False
     subject: Callable[[JsonValue], str | None] = lambda _: None
+    is_parallel_safe: bool = False
+    check: Callable[[JsonValue], None] = lambda _: None
 
     @property
     def spec(self) -> ToolSpec:
