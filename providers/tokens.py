@@ -117,7 +117,9 @@ def load_ranks() -> "tiktoken.Encoding":
 
 async def ensure_ranks() -> "tiktoken.Encoding":
     """`load_ranks` in a worker thread, or at once where it has been done."""
-    return _LOADED.encoding or await to_thread.run_sync(load_ranks)
+    if _LOADED.encoding is not None:
+        return _LOADED.encoding
+    return await to_thread.run_sync(load_ranks)
 
 
 def ranks_if_loaded() -> "tiktoken.Encoding | None":

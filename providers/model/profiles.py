@@ -30,7 +30,8 @@ class ModelProfile:
     `tools`: whether tool schemas are sent at all. `structured_output`: the
     provider can hold an answer to a JSON schema. `max_prefix_tokens`: a small
     model gets a short prefix; None sets no bound. `repeat_penalty` is sent
-    only where a compatible server knows it.
+    only where a compatible server knows it. `is_assumed`: nothing is known of
+    this model, the figures are a cautious guess for its wire format.
     """
 
     name: str
@@ -46,3 +47,4 @@ class ModelProfile:
     repeat_penalty: float | None = None
     max_prefix_tokens: int | None = None
     prices: Prices | None = None
+    is_assumed: bool = False
