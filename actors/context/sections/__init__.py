@@ -1,0 +1,1 @@
+"""One function a section: the builder's values in, a section or nothing out."""
