@@ -126,7 +126,8 @@ def _checked(name: str, given: Mapping[str, JsonValue]) -> dict[str, object]:
         return _Facts.model_validate(dict(given)).given()
     except ValidationError as exc:
         problems = "; ".join(
-            f"{'.'.join(map(str, error['loc']))}: {_complaint(error['type'], error['msg'])} (got {error['input']!r})"
+            f"{'.'.join(map(str, error['loc']))}: {_complaint(error['type'], error['msg'])}"
+            f" (got {error['input']!r})"
             for error in exc.errors()
         )
         names = ", ".join(sorted(_Facts.model_fields))

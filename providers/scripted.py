@@ -17,17 +17,17 @@ each a script of its own:
 """
 
 import copy
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Final, TypeAlias
+from typing import Final
 
 import anyio.lowlevel
 
 from providers.errors import IllegalRequest, ScriptExhausted
 from providers.estimate import estimate_message, estimate_tools
 from providers.legality import check
-from providers.model import Dialect, ModelEvent, ModelProfile, Request, Role, text_of
+from providers.model import Dialect, ModelEvent, ModelProfile, Request
 from providers.script import (
     Answer,
     Fail,
@@ -47,6 +47,7 @@ from providers.script import (
     wait_for,
 )
 from providers.script_plan import Action, Stamp, plan
+from providers.script_routes import Script, always, next_answers, otherwise, routes
 
 __all__ = [
     "SCRIPTED_PROFILE",
@@ -69,9 +70,6 @@ __all__ = [
     "wait",
     "wait_for",
 ]
-
-Script: TypeAlias = Sequence[Answer] | Callable[[Request], Answer]
-"""Answers in order, or a function that makes one for each request."""
 
 SCRIPTED_PROFILE: Final = ModelProfile(
     "scripted",
@@ -103,7 +101,7 @@ class ScriptedProvider:
         profile: ModelProfile = SCRIPTED_PROFILE,
         dialects: Sequence[Dialect] = tuple(Dialect),
     ) -> None:
-        self._answer = _as_function(script)
+        self._answer = next_answers(script)
         self._name = name
         self._dialects = tuple(dialects)
         self._requests: list[Request] = []
@@ -208,69 +206,3 @@ class _Stream:
 
     def close(self) -> None:
         self._left.clear()
-
-
-def always(answer: Answer) -> Callable[[Request], Answer]:
-    """A script without an end: the same answer to every request."""
-    return lambda request: answer
-
-
-Key: TypeAlias = str | Callable[[Request], bool]
-
-
-def otherwise(request: Request) -> bool:
-    """The key of a route for every request that no route before it took."""
-    return True
-
-
-def routes(*pairs: tuple[Key, Script]) -> Callable[[Request], Answer]:
-    """A script that many agents share: the first route whose key fits gives the answer.
-
-    A key is a text that stands in a system or user message of the request, or
-    a function that says whether it wants the request.
-    """
-    branches = [(key, _as_function(script)) for key, script in pairs]
-
-    def answer(request: Request) -> Answer:
-        for key, branch in branches:
-            if _fits(key, request):
-                try:
-                    return branch(request)
-                except ScriptExhausted as exc:
-                    raise ScriptExhausted(f"route {_named(key)}: {exc}") from exc
-        known = ", ".join(_named(key) for key, _ in branches)
-        raise ScriptExhausted(f"no route fits {_described(request)}; routes: {known}")
-
-    return answer
-
-
-def _fits(key: Key, request: Request) -> bool:
-    if not isinstance(key, str):
-        return key(request)
-    heard = (Role.SYSTEM, Role.USER)
-    return any(key in text_of(m.content) for m in request.messages if m.role in heard)
-
-
-def _named(key: Key) -> str:
-    return repr(key) if isinstance(key, str) else getattr(key, "__name__", "a function")
-
-
-def _described(request: Request) -> str:
-    texts = (f"{message.role}: {text_of(message.content)[:200]!r}" for message in request.messages)
-    return "the request (" + ("; ".join(texts) or "without messages") + ")"
-
-
-def _as_function(script: Script) -> Callable[[Request], Answer]:
-    if callable(script):
-        return script
-    if isinstance(script, str):
-        raise TypeError(f"a script is a sequence of answers; for one answer write [{script!r}]")
-    answers = iter(tuple(script))
-    n_answers = len(script)
-
-    def next_answer(request: Request) -> Answer:
-        for answer in answers:
-            return answer
-        raise ScriptExhausted(f"the script has {n_answers} answers, all of them given")
-
-    return next_answer
