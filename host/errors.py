@@ -7,6 +7,11 @@ HostError (a CallboardError)
 │   ├── StoreUnavailable     fix the path, the rights or the disk, then try again
 │   └── StoreDamaged         what is stored cannot be read back
 ├── UnknownSession           no session or agent has this id
+├── UnknownQuestion          no such permission question is open (any more)
+├── NameTaken                choose another name for the agent
+├── SpawnRefused             a limit on agents is reached, or there is no such agent type
+├── HostClosed               the host does not run (any more)
+├── WatcherTooSlow           read events faster, or read the log
 ├── ConfigInvalid            fix the configuration
 └── NoModel                  choose a model, and how it is reached
 
@@ -66,9 +71,29 @@ class UnknownSession(HostError):
     """No session or agent has this id; the text names the store."""
 
 
+class UnknownQuestion(HostError):
+    """No permission question with this id waits for an answer from there."""
+
+
 class ConfigInvalid(HostError):
     """A setting that cannot be used; the text names where it was set, what was wanted and what came."""
 
 
 class NoModel(HostError):
     """No model can be reached; the text says which ways there are."""
+
+
+class NameTaken(HostError):
+    """An agent of this host has the name already."""
+
+
+class SpawnRefused(HostError):
+    """A child was not started; the text, which the model reads, names the limit or the unknown type."""
+
+
+class HostClosed(HostError):
+    """The host does not run: its block was not entered, or was left."""
+
+
+class WatcherTooSlow(HostError):
+    """A watcher of events fell too far behind; the log still has everything."""
