@@ -1,0 +1,148 @@
+"""A store that lives as long as the object: for tests, and for sessions that nobody wants to keep."""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Self
+
+from anyio.lowlevel import checkpoint
+
+from actors.address import AgentId
+from actors.errors import LogFailed
+from actors.records import AgentOpened, Record
+from host.errors import StoreUnavailable, UnknownSession
+from host.store.codec import EncodedRecord, decode_log
+from host.store.holder import Holder, session_busy
+from host.store.ports import AgentLog, AgentRow, Done, Lease, LoadedLog
+from host.store.streams import Part, Stream, Submission, row_of, store_submission, submission
+
+
+@dataclass(slots=True)
+class _Agent:
+    row: AgentRow
+    records: list[EncodedRecord] = field(default_factory=list)
+
+
+class MemoryStore:
+    """Keeps encoded records, so that what goes in comes out as from a disk.
+
+    A submit is answered before it returns. The same object can be opened
+    again, or by several hosts at once; what it holds stays. The last one to
+    leave releases the leases, as the end of a process would.
+    """
+
+    def __init__(self, *, now_s: Callable[[], float] = time.time) -> None:
+        self._now_s = now_s
+        self._agents: dict[AgentId, _Agent] = {}
+        self._artifacts: dict[str, bytes] = {}
+        self._epochs: dict[AgentId, int] = {}
+        self._held: Mapping[AgentId, int] = {}
+        self._held_since_s: dict[AgentId, float] = {}
+        self._n_users = 0
+
+    async def __aenter__(self) -> Self:
+        await checkpoint()
+        self._n_users += 1
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._n_users -= 1
+        if self._n_users == 0:
+            self._held = {}
+
+    async def lease(self, root_id: AgentId) -> Lease:
+        await checkpoint()
+        self._check_open()
+        if root_id in self._held:
+            raise session_busy(root_id, Holder(root_id, os.getpid(), self._held_since_s[root_id]))
+        epoch = self._epochs[root_id] = self._epochs.get(root_id, 0) + 1
+        self._held_since_s[root_id] = self._now_s()
+        # A new mapping: writers keep the one that held when they were made.
+        self._held = {**self._held, root_id: epoch}
+        return Lease(root_id, epoch, self._release)
+
+    async def _release(self, lease: Lease) -> None:
+        if self._held.get(lease.root_id) == lease.epoch:
+            self._held = {root: epoch for root, epoch in self._held.items() if root != lease.root_id}
+
+    async def create(self, opened: AgentOpened) -> AgentLog:
+        await checkpoint()
+        stream = self._stream(opened.agent_id, 0)
+        answers: list[Exception | None] = []
+        self._send(submission(((stream, (opened,)),), answers.append, opened))
+        if answers[0] is not None:
+            raise answers[0]
+        return stream
+
+    def writer(self, agent_id: AgentId, next_seq: int) -> AgentLog:
+        return self._stream(agent_id, next_seq)
+
+    def _stream(self, agent_id: AgentId, next_seq: int) -> Stream:
+        return Stream(agent_id, next_seq, self._held, self._send)
+
+    def submit_many(self, parts: Sequence[tuple[AgentLog, tuple[Record, ...]]], done: Done) -> None:
+        self._send(submission(parts, done))
+
+    def _send(self, submitted: Submission) -> None:
+        if self._n_users == 0:
+            submitted.refuse(LogFailed("the store in memory is not open"))
+        else:
+            store_submission(submitted, self)
+        submitted.answer()
+
+    def session_of(self, agent_id: AgentId) -> tuple[AgentId, int] | None:
+        agent = self._agents.get(agent_id)
+        return None if agent is None else (agent.row.root_id, len(agent.records))
+
+    def epoch(self, root_id: AgentId) -> int | None:
+        return self._held.get(root_id)
+
+    def write(self, part: Part) -> None:
+        now_s = self._now_s()
+        if part.opened is not None:
+            self._agents[part.opened.agent_id] = _Agent(row_of(part.opened, now_s))
+        agent = self._agents[part.stream.agent_id]
+        agent.records.extend(part.records)
+        agent.row = replace(
+            agent.row,
+            updated_at=now_s,
+            n_records=len(agent.records),
+            title=agent.row.title or part.title,
+        )
+
+    async def load(self, agent_id: AgentId) -> LoadedLog:
+        await checkpoint()
+        self._check_open()
+        agent = self._agents.get(agent_id)
+        if agent is None:
+            raise UnknownSession(f"there is no session or agent {agent_id!r} in this store in memory")
+        return decode_log(agent_id, len(agent.records), enumerate(tuple(agent.records)))
+
+    async def agents(self, root_id: AgentId | None = None) -> tuple[AgentRow, ...]:
+        await checkpoint()
+        self._check_open()
+        return tuple(agent.row for agent in self._agents.values() if root_id in (None, agent.row.root_id))
+
+    async def flush(self) -> None:
+        await checkpoint()
+
+    async def put_artifact(self, data: bytes) -> str:
+        await checkpoint()
+        self._check_open()
+        artifact_id = hashlib.sha256(data).hexdigest()
+        self._artifacts[artifact_id] = data
+        return artifact_id
+
+    async def get_artifact(self, artifact_id: str) -> bytes | None:
+        await checkpoint()
+        self._check_open()
+        return self._artifacts.get(artifact_id)
+
+    def _check_open(self) -> None:
+        if self._n_users == 0:
+            raise StoreUnavailable("the store in memory is not open; use it inside `async with`")
