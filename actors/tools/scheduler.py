@@ -12,12 +12,13 @@ from enum import StrEnum
 from typing import TypeAlias
 
 import anyio
-from anyio.abc import TaskGroup
+from anyio.abc import TaskGroup, TaskStatus
 
 from actors.history import ResultStatus
 from actors.ports import PermissionAnswer
 from actors.tools.model import Tool, ToolContext, ToolOutput
 from actors.tools.outcome import failure_text, stopped_content, well_formed
+from actors.tools.result import LIMIT_CHARACTERS, READER_NAME, bounded
 from providers.model import Block, ToolCall
 
 MAX_PARALLEL = 10
@@ -72,6 +73,9 @@ class Batch:
     once for every call whose arguments fit; neighbours that may run side by
     side do not wait for each other's answers. `on_event` must not block.
 
+    Results over `limit_characters` go to the artifact store, where the
+    context has one and ReadArtifact is among the tools.
+
     When `run` is cancelled or raises, `results_after_cancel` gives the same
     list that it would have returned.
     """
@@ -86,6 +90,7 @@ class Batch:
         on_event: OnEvent = lambda call, phase, result: None,
         max_parallel: int = MAX_PARALLEL,
         deadline_s: float | None = None,
+        limit_characters: int = LIMIT_CHARACTERS,
     ) -> None:
         self._tools = tools
         self._context_for = context_for
@@ -93,6 +98,7 @@ class Batch:
         self._on_started = on_started
         self._on_event = on_event
         self._deadline_s = deadline_s
+        self._limit_characters = limit_characters
         self._running = anyio.Semaphore(max_parallel)
         self._slots: list[_Slot] = []
         self._n_dealt_out = 0
@@ -116,7 +122,8 @@ class Batch:
         """The results in call order, once the batch is closed and every call has ended.
 
         Raises:
-            Exception: what `decide`, `context_for` or `on_started` raised; never what a tool raised.
+            Exception: what the host's part raised (`decide`, `on_started`, the artifact store);
+                never what a tool raised.
         """
         while (slot := await self._peek()) is not None:
             async with anyio.create_task_group() as group:
@@ -124,7 +131,7 @@ class Batch:
                     await self._start_neighbours(group)
                 else:
                     await self._closed.wait()
-                    self._start_next(group)
+                    await self._start_next(group)
             if self._failure is not None:
                 raise self._failure
         for slot in self._slots:
@@ -154,14 +161,16 @@ class Batch:
 
     async def _start_neighbours(self, group: TaskGroup) -> None:
         while (slot := await self._peek()) is not None and slot.may_join:
-            self._start_next(group)
+            await self._start_next(group)
 
-    def _start_next(self, group: TaskGroup) -> None:
+    async def _start_next(self, group: TaskGroup) -> None:
         slot = self._slots[self._n_dealt_out]
         self._n_dealt_out += 1
-        group.start_soon(self._bring_to_end, slot, group, name=f"tool call {slot.call.name}")
+        # Not start_soon: trio begins tasks in no order, and the window slides in call order.
+        await group.start(self._bring_to_end, slot, group, name=f"tool call {slot.call.name}")
 
-    async def _bring_to_end(self, slot: _Slot, group: TaskGroup) -> None:
+    async def _bring_to_end(self, slot: _Slot, group: TaskGroup, *, task_status: TaskStatus[None]) -> None:
+        task_status.started()
         try:
             self._finish(slot, await self._result(slot))
         except Exception as exc:  # noqa: BLE001 - of the host, not of a tool: `run` raises it, bare
@@ -189,9 +198,18 @@ class Batch:
             slot.began_at = began_at = anyio.current_time()
             self._on_event(call, CallPhase.BEGAN, None)
             output = await self._output(tool, context, call)
-            return CallResult(
-                call, output.status, well_formed(output.content), anyio.current_time() - began_at
+            content = await self._kept(well_formed(output.content), context)
+            return CallResult(call, output.status, content, anyio.current_time() - began_at)
+
+    async def _kept(self, content: str | tuple[Block, ...], context: ToolContext) -> str | tuple[Block, ...]:
+        """What the history keeps of it; all of it for an agent that could not open a reference."""
+        if context.services is None or READER_NAME not in self._tools:
+            return content
+        with anyio.CancelScope(shield=True):  # the call has ended and had its effects: its result counts
+            content = await bounded(
+                content, context.services.artifacts, limit_characters=self._limit_characters
             )
+        return content
 
     def _complaint(self, call: ToolCall, tool: Tool | None) -> str | None:
         """Why this call cannot run, in words for the model; None if it can."""
