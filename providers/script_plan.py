@@ -1,12 +1,10 @@
 """From the words of a script to the events of a stream, in the order of the real adapters."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
-from pydantic import JsonValue
-
+from providers.assembly import call_of, content_of
 from providers.estimate import estimate_message
 from providers.model import (
     Answered,
@@ -14,7 +12,6 @@ from providers.model import (
     Block,
     CallCompleted,
     CallStarted,
-    Content,
     Message,
     ModelEvent,
     ReasoningBlock,
@@ -106,9 +103,8 @@ class _Draft:
     def call(self, piece: Call) -> None:
         self.is_text_open = False
         call_id = piece.call_id or f"call-{self.stamp.number}-{len(self.calls) + 1}"
-        made_input, invalid_json = _arguments(piece)
-        made = ToolCall(call_id, piece.name, made_input, invalid_json, after_block=len(self.blocks))
-        self.calls.append(made)
+        made = _made(piece, call_id)
+        self.calls.append(replace(made, after_block=len(self.blocks)))
         self.emit(CallStarted(call_id, piece.name))
         if piece.is_cut:
             self.cut.append(call_id)
@@ -119,7 +115,7 @@ class _Draft:
 
     def message(self) -> Message:
         calls = tuple(_placed(made, len(self.blocks)) for made in self.calls)
-        return Message(Role.ASSISTANT, _content(self.blocks), calls)
+        return Message(Role.ASSISTANT, content_of(self.blocks, has_calls=bool(calls)), calls)
 
     def reason(self) -> StopReason:
         if self.stop is not None:
@@ -142,27 +138,15 @@ class _Draft:
         )
 
 
-def _arguments(piece: Call) -> tuple[JsonValue, str | None]:
+def _made(piece: Call, call_id: str) -> ToolCall:
     if piece.raw is None:
-        return piece.input, None
-    try:
-        parsed: JsonValue = json.loads(piece.raw)
-    except ValueError:
-        return {}, piece.raw
-    return parsed, None
+        return ToolCall(call_id, piece.name, piece.input)
+    return call_of(call_id, piece.name, piece.raw)
 
 
 def _placed(made: ToolCall, n_blocks: int) -> ToolCall:
     """The call with None for "after all blocks", which only the whole answer knows."""
     return replace(made, after_block=None) if made.after_block == n_blocks else made
-
-
-def _content(blocks: list[Block]) -> Content:
-    if not blocks:
-        return None
-    if len(blocks) == 1 and isinstance(blocks[0], TextBlock):
-        return blocks[0].text
-    return tuple(blocks)
 
 
 def _pieces(answer: Answer) -> tuple[Piece, ...]:
