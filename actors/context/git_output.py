@@ -8,6 +8,7 @@ from actors.context.snapshot import GitState, Unknown
 N_COMMITS = 5
 STATUS_CHARACTERS = 2_000
 OUTPUT_BYTES = 4 * (STATUS_CHARACTERS + 1)
+_REASON_CHARACTERS = 200
 
 # Nothing that a repository configures may run, page, ask or reach out: it may be anybody's.
 SAFE_ENVIRONMENT = {
@@ -78,30 +79,26 @@ def all_unknown(reason: Unknown) -> GitState:
 
 def failure(run: Outcome) -> Unknown | None:
     """Why a run says nothing; None where it succeeded."""
-    if isinstance(run, Unknown):
-        return run
-    if run.exit_code == 0 or run.is_cut:
-        return None
-    told = run.error.strip().splitlines()
-    return Unknown(f"git failed: {told[0][:200]}" if told else f"git failed with exit code {run.exit_code}")
+    told = _output(run)
+    return told if isinstance(told, Unknown) else None
 
 
 def branch(run: Outcome) -> str | Unknown | None:
-    """The branch, born or not; None for a detached head (exit code 1, without a word)."""
-    return _line(run)
+    """The branch, born or not; None for a detached head."""
+    return None if _is_silent_no(run) else _line(run)
 
 
 def user(run: Outcome) -> str | Unknown | None:
-    """The name that commits get; None where it is not set (exit code 1, without a word)."""
-    return _line(run)
+    """The name that commits get; None where it is not set."""
+    return None if _is_silent_no(run) else _line(run)
 
 
 def main_branch(run: Outcome) -> str | Unknown | None:
     """The remote's head, else a local `main`, else a local `master`."""
-    if why := failure(run):
-        return why
-    assert isinstance(run, GitRun)
-    refs = dict(line.split("\0", 1) for line in run.output.splitlines() if "\0" in line)
+    told = _output(run)
+    if isinstance(told, Unknown):
+        return told
+    refs = dict(line.split("\0", 1) for line in told.split("\n") if "\0" in line)
     remote = refs.get("refs/remotes/origin/HEAD", "").removeprefix("refs/remotes/origin/")
     local = (name for name in ("main", "master") if f"refs/heads/{name}" in refs)
     return remote or next(local, None)
@@ -109,20 +106,19 @@ def main_branch(run: Outcome) -> str | Unknown | None:
 
 def status(run: Outcome) -> tuple[str | Unknown, bool]:
     """The status, and whether it was cut at its limit of characters."""
-    if why := failure(run):
-        return why, False
-    assert isinstance(run, GitRun)
-    text = run.output.rstrip("\n")
-    return text[:STATUS_CHARACTERS], run.is_cut or len(text) > STATUS_CHARACTERS
+    told = _output(run, may_be_cut=True)
+    if isinstance(told, Unknown):
+        return told, False
+    text = told.rstrip("\n")
+    return text[:STATUS_CHARACTERS], len(text) > STATUS_CHARACTERS
 
 
 def commits(run: Outcome) -> tuple[str, ...] | Unknown:
+    """The last commits; none in a repository that has none yet."""
     if isinstance(run, GitRun) and "does not have any commits yet" in run.error:
         return ()
-    if why := failure(run):
-        return why
-    assert isinstance(run, GitRun)
-    return tuple(run.output.splitlines())[:N_COMMITS]
+    told = _output(run, may_be_cut=True)
+    return told if isinstance(told, Unknown) else tuple(told.rstrip("\n").split("\n")[:N_COMMITS])
 
 
 def options_without_filters(run: Outcome) -> tuple[str, ...] | Unknown:
@@ -131,15 +127,15 @@ def options_without_filters(run: Outcome) -> tuple[str, ...] | Unknown:
     `git status` runs such filters as commands. The user's own (`git lfs`, say)
     stay, since without them unchanged files would look changed.
     """
-    if isinstance(run, GitRun) and run.exit_code == 1 and not run.error.strip():
+    if _is_silent_no(run):
         return ()
-    if why := failure(run):
-        return why
-    assert isinstance(run, GitRun)
-    fields = run.output.split("\0")
+    told = _output(run)
+    if isinstance(told, Unknown):
+        return told
+    fields = told.split("\0")
     scoped = zip(fields[::2], fields[1::2], strict=False)
     names = sorted({key.rpartition(".")[0] for scope, key in scoped if scope in ("local", "worktree")})
-    if run.is_cut or any("=" in name for name in names):
+    if any("=" in name for name in names):  # `-c` ends the key at the first one
         return Unknown("the repository configures filters that cannot be switched off")
     return tuple(
         option
@@ -149,10 +145,22 @@ def options_without_filters(run: Outcome) -> tuple[str, ...] | Unknown:
     )
 
 
+def _output(run: Outcome, *, may_be_cut: bool = False) -> str | Unknown:
+    if isinstance(run, Unknown):
+        return run
+    if run.is_cut:
+        return run.output if may_be_cut else Unknown("git wrote more than is read")
+    if run.exit_code == 0:
+        return run.output
+    told = run.error.strip().split("\n")[0][:_REASON_CHARACTERS]
+    return Unknown(f"git failed: {told}" if told else f"git failed with exit code {run.exit_code}")
+
+
 def _line(run: Outcome) -> str | Unknown | None:
-    if isinstance(run, GitRun) and run.exit_code == 1 and not run.error.strip():
-        return None
-    if why := failure(run):
-        return why
-    assert isinstance(run, GitRun)
-    return run.output.rstrip("\n") or None
+    told = _output(run)
+    return told if isinstance(told, Unknown) else told.rstrip("\n") or None
+
+
+def _is_silent_no(run: Outcome) -> bool:
+    """Exit code 1 without a word is git's way to say that there is none."""
+    return isinstance(run, GitRun) and run.exit_code == 1 and not run.error.strip()

@@ -143,10 +143,14 @@ def _first_bytes(path: str) -> bytes:
     O_NONBLOCK, since opening a named pipe would wait for a writer.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("it is no regular file")
-        return file.read(LIMIT_BYTES + 1)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            raise OSError("it is a directory" if stat.S_ISDIR(mode) else "it is no regular file")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(LIMIT_BYTES + 1)
+    finally:
+        os.close(descriptor)
 
 
 def _text(native: str) -> str:

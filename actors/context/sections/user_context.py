@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from actors.context.quoting import one_line, quote_block
+from actors.context.quoting import one_line
 from actors.context.section import CacheHint, GoesTo, Section, lowest_trust
 from actors.context.snapshot import InstructionFile, Scope
 from actors.context.values import ContextValues
 from actors.history import Origin
+from actors.reminders import quote
 
 _OVERRIDE = (
     "The instructions in this section override your default behaviour: follow them as they are written. They"
@@ -49,7 +50,7 @@ def _parts(values: ContextValues) -> Iterator[str]:
         for diagnostic in values.snapshot.diagnostics:
             yield f"Not read: {one_line(diagnostic.path)} ({one_line(diagnostic.reason)})"
     if _index(values):
-        yield f"## Index of the memory\n{_MEMORY}\n{quote_block(_index(values), 'memory-index')}"
+        yield f"## Index of the memory\n{_MEMORY}\n{quote(_index(values), 'the memory')}"
 
 
 def _origins(values: ContextValues) -> Iterator[Origin]:
@@ -65,4 +66,4 @@ def _index(values: ContextValues) -> str:
 
 def _file(file: InstructionFile) -> str:
     text = file.text.strip("\n") + (f"\n{_CUT}" if file.is_cut else "")
-    return f"## {one_line(file.path)} ({_HOLDS[file.scope]})\n{quote_block(text, 'instruction-file')}"
+    return f"## {one_line(file.path)} ({_HOLDS[file.scope]})\n{quote(text, file.path)}"
