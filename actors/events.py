@@ -50,6 +50,15 @@ class AnswerCommitted:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerDropped:
+    """The stream broke: what was shown of this step does not count, the step starts again."""
+
+    agent: Address
+    text: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolBegan:
     agent: Address
     call_id: str
@@ -83,6 +92,16 @@ class MessageTaken:
     sender: Address
     presentation: str
     preview: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDropped:
+    """A message will not be taken: `state` is withdrawn, expired or dead."""
+
+    agent: Address
+    envelope_id: str
+    state: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +158,12 @@ SessionEvent: TypeAlias = (
     | TextArrived
     | ReasoningArrived
     | AnswerCommitted
+    | AnswerDropped
     | ToolBegan
     | ToolFinished
     | RetryWaits
     | MessageTaken
+    | MessageDropped
     | PermissionWanted
     | PermissionSettled
     | WarningRaised

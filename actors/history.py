@@ -79,7 +79,7 @@ class ResultStatus(StrEnum):
 class MessageEntry:
     """A stored message. `source` None on a user message means a real user.
 
-    `envelope_id` is the envelope that it came in; `status` belongs to tool
+    `envelope_id` and `sender` name the envelope that it came in; `status` belongs to tool
     results; `usage` and `model` to answers. `is_partial` marks an answer
     whose stream broke or was cancelled. `at` is in seconds since the epoch.
     """
@@ -91,6 +91,7 @@ class MessageEntry:
     source: str | None = None
     presentation: str | None = None
     envelope_id: str | None = None
+    sender: str | None = None
     status: ResultStatus | None = None
     usage: Usage | None = None
     model: str | None = None

@@ -40,6 +40,7 @@ class TurnStop(StrEnum):
     TIME_LIMIT = "time_limit"
     OUTPUT_LIMIT = "output_limit"
     REFUSED = "refused"
+    CONTEXT_EXCEEDED = "context_exceeded"
     BLOCKED = "blocked"
     RESULT_INVALID = "result_invalid"
 
@@ -127,6 +128,15 @@ class TurnStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerBroken:
+    """A stream broke after something was shown; the text is kept here, not in the history."""
+
+    turn_id: TurnId
+    text: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallsStarted:
     """These tool calls begin now; if no result follows, they may have had effects."""
 
@@ -179,6 +189,7 @@ Record: TypeAlias = (
     | EnvelopeDropped
     | EntriesAppended
     | TurnStarted
+    | AnswerBroken
     | CallsStarted
     | TurnEnded
     | StateChanged

@@ -1,0 +1,75 @@
+"""From history to one request that fits: projection, then the budget."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actors.budget import RequestSize, reserve_tokens
+from actors.errors import RequestTooLarge
+from actors.history import Entry
+from actors.ports import ResolvedModel
+from actors.projection import Projection, ProjectionOptions, project
+from actors.tools.model import Tool
+from providers.model import OutputSchema, Priority, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A request, the projection that it came from, and its size in tokens."""
+
+    request: Request
+    projection: Projection
+    size: RequestSize
+
+
+def compose(
+    prefix: Sequence[Entry],
+    history: Sequence[Entry],
+    tools: Sequence[Tool],
+    model: ResolvedModel,
+    options: ProjectionOptions,
+    *,
+    max_output_tokens: int | None = None,
+    output: OutputSchema | None = None,
+    priority: Priority = Priority.HUMAN,
+) -> Composed:
+    """One legal request.
+
+    Raises:
+        RequestTooLarge: it does not fit the window; the text names every figure.
+    """
+    projection = project((*prefix, *history), options)
+    profile = model.profile
+    request = Request(
+        model=profile.name,
+        messages=projection.messages,
+        tools=tuple(tool.spec for tool in tools) if profile.tools else (),
+        max_output_tokens=max_output_tokens,
+        output=output,
+        priority=priority,
+    )
+    size = _size(request, projection, len(prefix), model)
+    if not size.is_fitting:
+        raise RequestTooLarge(
+            f"{model.name}: {size.explain()}. Narrow the task, start a new session, "
+            "or use a model with a larger window."
+        )
+    return Composed(request, projection, size)
+
+
+def _size(request: Request, projection: Projection, n_prefix: int, model: ResolvedModel) -> RequestSize:
+    count = model.counter.count_message
+    prefix = conversation = 0
+    for message, sources in zip(request.messages, projection.sources, strict=True):
+        if sources and sources[0] < n_prefix:
+            prefix += count(message)
+        else:
+            conversation += count(message)
+    profile = model.profile
+    limit = request.max_output_tokens or profile.max_output_tokens
+    return RequestSize(
+        prefix=prefix,
+        tools=model.counter.count_tools(request.tools) if request.tools else 0,
+        conversation=conversation,
+        window=profile.window_tokens,
+        reserve=reserve_tokens(limit, profile.window_tokens),
+    )

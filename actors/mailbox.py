@@ -1,0 +1,343 @@
+"""A bounded mailbox on a memory channel, in which nothing is ever lost.
+
+Five rules, from the messaging spec, keep it so:
+
+1. `put` reserves a slot, numbers the envelope and submits it to the log in one
+   synchronous step; the order of submission is the order of the log.
+2. Only the log's completion moves the envelope on: into the channel or to the
+   dead letters. Cancelling a sender after submission only stops it from hearing.
+3. Nothing leaves by an await. Between taking an envelope out and submitting its
+   "taken" record there is no await; waiting is done on a bell beside the channel.
+4. The end of a turn looks once and submits "turn ended" in the same step.
+5. Closing is synchronous; what is still reserved dies when it arrives.
+"""
+
+import contextlib
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import anyio
+from pydantic import JsonValue
+
+from actors.address import Address
+from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, ReceiptState, SenderRole
+from actors.errors import ActorStopped, MailboxFull
+from actors.ledger import Ledger
+from actors.receipt import Receipt
+from actors.records import EnvelopeAccepted, EnvelopeDropped, EnvelopesPresented, TurnEnded
+
+DEFAULT_CAPACITY = 256
+_TAKEN_BACK = "its sender took it back"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message before the mailbox has numbered it; fields as in `Envelope`."""
+
+    id: EnvelopeId
+    sender: Address
+    sender_role: SenderRole
+    kind: EnvelopeKind
+    body: str
+    sent_at: float
+    seen_sequence: int = 0
+    hops: int = 0
+    task_id: str | None = None
+    model: str | None = None
+    result_schema: dict[str, JsonValue] | None = None
+    expires_at: float | None = None
+
+
+class Bell:
+    """Remembers that it was rung until somebody has waited for it."""
+
+    def __init__(self) -> None:
+        self._is_rung = False
+        self._event: anyio.Event | None = None
+
+    def ring(self) -> None:
+        self._is_rung = True
+        if self._event is not None:
+            self._event.set()
+
+    async def wait(self) -> None:
+        while not self._is_rung:
+            self._event = anyio.Event()
+            await self._event.wait()
+        self._event = None
+        self._is_rung = False
+
+
+class Mailbox:
+    """The messages to one agent. One agent takes; anybody puts."""
+
+    def __init__(
+        self,
+        owner: Address,
+        ledger: Ledger,
+        *,
+        capacity: int = DEFAULT_CAPACITY,
+        on_dropped: Callable[[Envelope, ReceiptState, str], None] = lambda _envelope, _state, _reason: None,
+    ) -> None:
+        self.owner = owner
+        self.bell = Bell()
+        self.capacity = capacity
+        self._ledger = ledger
+        self._on_dropped = on_dropped
+        # Envelopes that were accepted before a restart may outnumber the slots.
+        waiting = tuple(ledger.fold.waiting.values())
+        size = max(capacity, len(waiting))
+        self._inlet, self._outlet = anyio.create_memory_object_stream[Envelope](size)
+        self._picked: deque[Envelope] = deque(waiting)
+        self._n_slots_used = len(waiting)
+        self._sequences = dict(ledger.fold.sequences)
+        self._receipts: dict[EnvelopeId, Receipt] = {}
+        self._unwanted: set[EnvelopeId] = set()
+        self._slot_waiters: deque[anyio.Event] = deque()
+        self._closed_because: str | None = None
+        self._keeps = False
+        if waiting:
+            self.bell.ring()
+
+    # Senders
+
+    def put_nowait(self, draft: Draft) -> Receipt:
+        """Submits a message without waiting for anything; the receipt tells when it is accepted.
+
+        A draft whose id was put before gives the receipt of the first one.
+
+        Raises:
+            MailboxFull: no free slot.
+            ActorStopped: the mailbox is closed.
+        """
+        if self._closed_because is not None:
+            raise ActorStopped(f"{self.owner} takes no messages any more: {self._closed_because}")
+        if (known := self._known(draft.id)) is not None:
+            return known
+        if self._n_slots_used >= self.capacity:
+            raise MailboxFull(
+                f"the mailbox of {self.owner} is full ({self.capacity} messages wait); "
+                f"the message from {draft.sender} was not accepted"
+            )
+        envelope = self._number(draft)
+        receipt = Receipt(envelope, self.withdraw)
+        self._n_slots_used += 1
+        self._sequences[draft.sender] = envelope.sequence
+        self._receipts[envelope.id] = receipt
+        self._ledger.submit(EnvelopeAccepted(envelope), then=partial(self._arrived, envelope))
+        return receipt
+
+    async def post(self, draft: Draft, *, wait_s: float | None = None) -> Receipt:
+        """Waits for a free slot, then submits; the receipt tells when the message is accepted.
+
+        Waits for ever with `wait_s` None, else that long. Cancelled, nothing
+        was sent: no await follows the submission.
+
+        Raises:
+            MailboxFull: no slot became free in time.
+            ActorStopped: the mailbox is closed, or was while waiting.
+        """
+        await self._wait_for_slot(draft, wait_s)
+        return self.put_nowait(draft)
+
+    async def put(self, draft: Draft, *, wait_s: float | None = None) -> Receipt:
+        """As `post`, and returns once the message is accepted, which means stored.
+
+        Cancelled after the submission, the message arrives all the same.
+
+        Raises:
+            MailboxFull, ActorStopped: as `post`.
+            NotDelivered: the store did not take the message.
+        """
+        receipt = await self.post(draft, wait_s=wait_s)
+        await receipt.accepted()
+        return receipt
+
+    def withdraw(self, envelope: Envelope) -> bool:
+        """Takes a message back; False if it was already taken (or dropped)."""
+        self._collect()
+        if envelope in self._picked:
+            self._picked.remove(envelope)
+            self._drop(envelope, ReceiptState.WITHDRAWN, _TAKEN_BACK)
+            return True
+        receipt = self._receipts.get(envelope.id)
+        if receipt is None or receipt.state is not None:
+            return False
+        self._unwanted.add(envelope.id)
+        return True
+
+    def last_sequence_from(self, sender: Address) -> int:
+        """The number of the last message of this sender that was taken or waits; 0 if there is none."""
+        return self._ledger.fold.sequences.get(sender, 0)
+
+    # The agent
+
+    def waiting(self) -> tuple[Envelope, ...]:
+        """What could be taken now, oldest first. Looks without waiting and takes nothing."""
+        self._collect()
+        return tuple(self._picked)
+
+    def take(self, envelopes: tuple[Envelope, ...]) -> None:
+        """Takes these out. The caller submits their "taken" record before its next await."""
+        for envelope in envelopes:
+            self._picked.remove(envelope)
+            self._free_slot()
+
+    def taken(self, envelope_ids: tuple[EnvelopeId, ...]) -> None:
+        """The "taken" record of these is stored."""
+        for envelope_id in envelope_ids:
+            self._advance(envelope_id, ReceiptState.TAKEN)
+
+    def present(self, envelope_ids: tuple[EnvelopeId, ...], request_id: str) -> None:
+        """A provider accepted a request that holds these; logged, then told to their senders."""
+
+        def presented(error: Exception | None) -> None:
+            if error is None:
+                for envelope_id in envelope_ids:
+                    self._advance(envelope_id, ReceiptState.PRESENTED, request_id=request_id)
+
+        self._ledger.submit(EnvelopesPresented(envelope_ids, request_id), then=presented)
+
+    def answered(self, envelope_ids: tuple[EnvelopeId, ...], turn: TurnEnded) -> None:
+        """The turn that took these has ended, and the log has it."""
+        for envelope_id in envelope_ids:
+            self._advance(envelope_id, ReceiptState.ANSWERED, turn=turn)
+            self._receipts.pop(envelope_id, None)
+
+    def close(self, reason: str, *, keep: bool) -> None:
+        """Takes nothing more. With `keep` what waits stays in the log for a resume, else it is dead.
+
+        Whoever still waits for a receipt that cannot come now hears `ActorStopped`.
+        """
+        if self._closed_because is not None:
+            return
+        self._collect()
+        self._closed_because = reason
+        self._keeps = keep
+        self._inlet.close()
+        self._outlet.close()
+        for waiter in self._slot_waiters:
+            waiter.set()
+        if keep:
+            self.abandon(reason)
+        else:
+            while self._picked:
+                self._drop(self._picked.popleft(), ReceiptState.DEAD, reason)
+        self.bell.ring()
+
+    def abandon(self, reason: str) -> None:
+        """No receipt of this mailbox will come any further in this process."""
+        for receipt in self._receipts.values():
+            receipt.abandon(reason)
+        self._receipts.clear()
+
+    # Inside
+
+    def _known(self, envelope_id: EnvelopeId) -> Receipt | None:
+        receipt = self._receipts.get(envelope_id)
+        state = self._ledger.fold.receipts.get(envelope_id)
+        if receipt is None and state is not None:
+            raise ActorStopped(f"message {envelope_id} was already sent to {self.owner} and is {state.value}")
+        return receipt
+
+    def _number(self, draft: Draft) -> Envelope:
+        return Envelope(
+            id=draft.id,
+            sender=draft.sender,
+            sender_role=draft.sender_role,
+            recipient=self.owner,
+            kind=draft.kind,
+            body=draft.body,
+            sent_at=draft.sent_at,
+            sequence=self._sequences.get(draft.sender, 0) + 1,
+            seen_sequence=draft.seen_sequence,
+            hops=draft.hops,
+            task_id=draft.task_id,
+            model=draft.model,
+            result_schema=draft.result_schema,
+            expires_at=draft.expires_at,
+        )
+
+    def _arrived(self, envelope: Envelope, error: Exception | None) -> None:
+        if error is not None:
+            self._free_slot()
+            self._advance(envelope.id, ReceiptState.DEAD, reason=f"the store did not take it: {error}")
+            return
+        self._advance(envelope.id, ReceiptState.ACCEPTED)
+        if self._closed_because is not None:
+            if not self._keeps:
+                self._drop(envelope, ReceiptState.DEAD, self._closed_because)
+            return
+        if envelope.id in self._unwanted:
+            self._unwanted.discard(envelope.id)
+            self._drop(envelope, ReceiptState.WITHDRAWN, _TAKEN_BACK)
+            return
+        self._inlet.send_nowait(envelope)
+        self._advance(envelope.id, ReceiptState.QUEUED)
+        self.bell.ring()
+
+    def _collect(self) -> None:
+        if self._closed_because is not None:
+            return
+        with contextlib.suppress(anyio.WouldBlock):
+            while True:
+                self._picked.append(self._outlet.receive_nowait())
+
+    def _drop(self, envelope: Envelope, state: ReceiptState, reason: str) -> None:
+        self._free_slot()
+
+        def dropped(error: Exception | None) -> None:
+            if error is None:
+                self._advance(envelope.id, state, reason=reason)
+                self._on_dropped(envelope, state, reason)
+
+        self._ledger.submit(EnvelopeDropped(envelope.id, state.value, reason), then=dropped)
+
+    def _advance(
+        self,
+        envelope_id: EnvelopeId,
+        state: ReceiptState,
+        *,
+        reason: str = "",
+        request_id: str | None = None,
+        turn: TurnEnded | None = None,
+    ) -> None:
+        receipt = self._receipts.get(envelope_id)
+        if receipt is not None:
+            receipt.advance(state, reason=reason, request_id=request_id, turn=turn)
+
+    async def _wait_for_slot(self, draft: Draft, wait_s: float | None) -> None:
+        if self._n_slots_used < self.capacity and not self._slot_waiters:
+            return
+        with anyio.move_on_after(wait_s) as scope:
+            while self._closed_because is None:
+                waiter = anyio.Event()
+                self._slot_waiters.append(waiter)
+                try:
+                    await waiter.wait()
+                except BaseException:
+                    self._give_up_waiting(waiter)
+                    raise
+                if self._n_slots_used < self.capacity:
+                    return
+        if scope.cancelled_caught:
+            raise MailboxFull(
+                f"the mailbox of {self.owner} stayed full for {wait_s:g} s ({self.capacity} messages wait); "
+                f"the message from {draft.sender} was not accepted"
+            )
+
+    def _give_up_waiting(self, waiter: anyio.Event) -> None:
+        if waiter in self._slot_waiters:
+            self._slot_waiters.remove(waiter)
+        elif self._n_slots_used < self.capacity:
+            self._wake_next()
+
+    def _free_slot(self) -> None:
+        self._n_slots_used -= 1
+        self._wake_next()
+
+    def _wake_next(self) -> None:
+        if self._slot_waiters:
+            self._slot_waiters.popleft().set()

@@ -1,0 +1,53 @@
+"""What one living agent is put together from; shared by its loop, its turns and its tools."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from actors.address import Address
+from actors.agent import Agent
+from actors.events import SessionEvent
+from actors.history import Entry, EntryId
+from actors.ledger import Ledger
+from actors.mailbox import Mailbox
+from actors.ports import ResolvedModel, Services
+from actors.records import AgentOpened, AgentState
+from actors.tools.model import Tool
+
+PrefixSource = Callable[[ResolvedModel, tuple[Tool, ...]], tuple[Entry, ...]]
+"""Builds the entries in front of the conversation for the model and tools of a turn."""
+
+
+@dataclass(slots=True)
+class Parts:
+    """`path` names the agent from its root; `set_state` tells the host what it does now."""
+
+    agent: Agent
+    opened: AgentOpened
+    path: str
+    ledger: Ledger
+    mailbox: Mailbox
+    services: Services
+    prefix: PrefixSource
+    set_state: Callable[[AgentState, str], None]
+    is_human_waiting: bool = True
+    peers_may_use_system_role: bool = False
+    mid_conversation_system: str = "auto"
+    files_read: dict[Path, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> Address:
+        return self.opened.name
+
+    @property
+    def history(self) -> list[Entry]:
+        return self.ledger.fold.history
+
+    def emit(self, event: SessionEvent) -> None:
+        self.services.emit(event)
+
+    def new_entry_id(self) -> EntryId:
+        return EntryId(self.services.ids.new("ent"))
+
+    def now_s(self) -> float:
+        return self.services.clock.now_s()

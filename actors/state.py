@@ -1,0 +1,150 @@
+"""What an agent is right now: a fold over the records of its log.
+
+Only `apply` changes it, record by record, in log order. A live agent applies
+each record when the store has it; a resumed one applies the whole log. Both
+end up in the same state, because there is no other way to change it.
+"""
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from pydantic import JsonValue
+
+from actors.address import Address
+from actors.envelope import Envelope, EnvelopeId, ReceiptState
+from actors.history import Entry, MessageEntry
+from actors.records import (
+    AgentOpened,
+    AgentState,
+    AnswerBroken,
+    CallsStarted,
+    EntriesAppended,
+    EnvelopeAccepted,
+    EnvelopeDropped,
+    EnvelopesPresented,
+    EnvelopesTaken,
+    ModeChanged,
+    Record,
+    SnapshotTaken,
+    StateChanged,
+    TurnEnded,
+    TurnId,
+    TurnStarted,
+)
+from providers.model import Role, ToolCall, Usage
+
+
+@dataclass(slots=True)
+class OpenTurn:
+    """A turn that has begun and not ended; `started_calls` may have had effects."""
+
+    turn_id: TurnId
+    model: str
+    envelope_ids: list[EnvelopeId] = field(default_factory=list)
+    started_calls: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class AgentFold:
+    """History, mailbox, receipts and turn of one agent, folded from its log.
+
+    `waiting` holds what was accepted and not yet taken, in log order;
+    `receipts` how far every envelope ever accepted has come; `sequences` the
+    last sequence number by sender; `spent_usd` the cost where prices are known.
+    """
+
+    opened: AgentOpened | None = None
+    snapshot: dict[str, JsonValue] | None = None
+    history: list[Entry] = field(default_factory=list)
+    waiting: dict[EnvelopeId, Envelope] = field(default_factory=dict)
+    receipts: dict[EnvelopeId, ReceiptState] = field(default_factory=dict)
+    sequences: dict[Address, int] = field(default_factory=dict)
+    turn: OpenTurn | None = None
+    last_turn: TurnEnded | None = None
+    state: AgentState = AgentState.STARTING
+    mode: str | None = None
+    spent: Usage = field(default_factory=Usage)
+    spent_usd: float = 0.0
+    n_turns: int = 0
+    n_records: int = 0
+
+    def apply(self, record: Record) -> None:
+        """Takes one record in; a record that does not fit the state is ignored where it repeats."""
+        self.n_records += 1
+        match record:
+            case EntriesAppended():
+                self.history.extend(record.entries)
+            case EnvelopeAccepted():
+                self._accept(record.envelope)
+            case EnvelopesTaken():
+                self._take(record)
+            case EnvelopesPresented():
+                self._advance(record.envelope_ids, ReceiptState.PRESENTED)
+            case EnvelopeDropped():
+                self.waiting.pop(record.envelope_id, None)
+                self.receipts[record.envelope_id] = ReceiptState(record.state)
+            case TurnStarted():
+                self.turn = OpenTurn(record.turn_id, record.model)
+                self.state = AgentState.RUNNING
+                self.n_turns += 1
+            case CallsStarted():
+                if self.turn is not None:
+                    self.turn.started_calls.update(record.call_ids)
+            case TurnEnded():
+                self._end_turn(record)
+            case StateChanged():
+                self.state = record.state
+            case AgentOpened():
+                self.opened = record
+                self.state = AgentState.IDLE
+            case SnapshotTaken():
+                self.snapshot = record.snapshot
+            case ModeChanged():
+                self.mode = record.mode
+            case AnswerBroken():
+                pass
+            case _:
+                assert_never(record)
+
+    def _accept(self, envelope: Envelope) -> None:
+        if envelope.id in self.receipts:
+            return
+        self.receipts[envelope.id] = ReceiptState.ACCEPTED
+        self.waiting[envelope.id] = envelope
+        known = self.sequences.get(envelope.sender, 0)
+        self.sequences[envelope.sender] = max(known, envelope.sequence)
+
+    def _take(self, record: EnvelopesTaken) -> None:
+        for envelope_id in record.envelope_ids:
+            self.waiting.pop(envelope_id, None)
+            self.receipts[envelope_id] = ReceiptState.TAKEN
+            if self.turn is not None:
+                self.turn.envelope_ids.append(envelope_id)
+
+    def _end_turn(self, record: TurnEnded) -> None:
+        if self.turn is not None:
+            self._advance(tuple(self.turn.envelope_ids), ReceiptState.ANSWERED)
+        self.turn = None
+        self.last_turn = record
+        self.state = AgentState.IDLE
+        self.spent = self.spent + record.usage
+        self.spent_usd += record.cost_usd or 0.0
+
+    def _advance(self, envelope_ids: tuple[EnvelopeId, ...], state: ReceiptState) -> None:
+        for envelope_id in envelope_ids:
+            if envelope_id in self.receipts:
+                self.receipts[envelope_id] = state
+
+
+def open_calls(history: list[Entry]) -> tuple[ToolCall, ...]:
+    """The calls of the last answer that have no result yet, in call order."""
+    answered: set[str] = set()
+    for entry in reversed(history):
+        if not isinstance(entry, MessageEntry):
+            continue
+        message = entry.message
+        if message.role is Role.TOOL and message.tool_call_id is not None:
+            answered.add(message.tool_call_id)
+        if message.role is Role.ASSISTANT:
+            return tuple(call for call in message.tool_calls if call.id not in answered)
+    return ()

@@ -1,0 +1,464 @@
+"""One turn: from the messages that start it to its end, step by step.
+
+It ends when the model stops asking for tools, when a limit holds, when it
+fails or when it is cancelled. However it ends, every call has a result, and
+the log holds a `TurnEnded`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import assert_never
+
+import anyio
+
+from actors.anomaly import RepetitionWatch
+from actors.calling import Calling
+from actors.compose import compose
+from actors.envelope import Envelope, EnvelopeId, SenderRole
+from actors.errors import ActorError, LogFailed
+from actors.events import (
+    AnswerCommitted,
+    AnswerDropped,
+    MessageTaken,
+    ReasoningArrived,
+    RetryWaits,
+    StepBegan,
+    TextArrived,
+    TurnBegan,
+    TurnFinished,
+)
+from actors.exchange import Exchange
+from actors.history import Authority, Entry, MessageEntry, Origin
+from actors.inbox import arrivals, entry_of, steer
+from actors.parts import Parts
+from actors.ports import ResolvedModel
+from actors.progress import Progress
+from actors.projection import ProjectionOptions
+from actors.records import (
+    AgentState,
+    AnswerBroken,
+    EntriesAppended,
+    EnvelopesTaken,
+    TurnEnded,
+    TurnId,
+    TurnStarted,
+    TurnStop,
+)
+from actors.results import Check, WantedResult
+from actors.tools import Tool, tool_order
+from providers.errors import ProviderError, RetryableError
+from providers.model import (
+    Answered,
+    AnswerStarted,
+    CallCompleted,
+    CallStarted,
+    Message,
+    ModelEvent,
+    Priority,
+    ReasoningDelta,
+    Request,
+    RetryScheduled,
+    Role,
+    StopReason,
+    TextDelta,
+    text_of,
+)
+
+MAX_CONTINUATIONS = 3
+MAX_RESTARTS = 3
+RESTART_DELAY_S = 2.0
+_CONTINUE = (
+    "Your answer was cut off at the output limit. Go on exactly where it stopped and repeat nothing of it."
+)
+_CUT = "This call was cut off at the output limit and was not run. Ask for it again with shorter arguments."
+_OVER_LIMIT = "This call was not run: the turn has reached its limit of tool calls."
+
+
+class Turn:
+    """One turn of one agent. `begin` takes its input; `run` does the work and returns at its end."""
+
+    def __init__(self, parts: Parts, check_for: Callable[[EnvelopeId], Check]) -> None:
+        self._parts = parts
+        self._check_for = check_for
+        self.id = TurnId(parts.services.ids.new("turn"))
+        self._progress = Progress(parts.agent.limits)
+        self._watch = RepetitionWatch()
+        self._envelope_ids: list[EnvelopeId] = []
+        self._unpresented: list[EnvelopeId] = []
+        self._model_name = parts.agent.model
+        self._model: ResolvedModel | None = None
+        self._tools: tuple[Tool, ...] = ()
+        self._prefix: tuple[Entry, ...] = ()
+        self._wanted: WantedResult | None = None
+        self._result_request: Envelope | None = None
+        self._calling: Calling | None = None
+        self._exchange: Exchange | None = None
+        self._hops = 0
+        self._n_continuations = 0
+        self._text = ""
+        self.stop: TurnStop | None = None
+
+    # The whole
+
+    def begin(self, envelopes: Sequence[Envelope]) -> None:
+        """Takes the input, in one synchronous step: out of the mailbox, into the log."""
+        parts = self._parts
+        model = next((e.model for e in envelopes if e.model is not None), None)
+        self._model_name = model or self._model_name
+        self._result_request = next((e for e in envelopes if e.result_schema is not None), None)
+        parts.set_state(AgentState.RUNNING, "")
+        parts.ledger.submit(TurnStarted(self.id, self._model_name or "", parts.now_s()))
+        self._take(tuple(envelopes), mid_turn=False)
+        parts.emit(TurnBegan(parts.name, self.id, self._model_name or ""))
+
+    async def run(self) -> None:
+        """Works until the turn has ended and its end is submitted.
+
+        Cancelling ends the turn as cancelled: what was said is kept, every
+        call gets a result, and the cancellation goes on.
+
+        Raises:
+            LogFailed: the store takes no more records; the agent cannot go on.
+        """
+        stop, error = TurnStop.TIME_LIMIT, None
+        try:
+            with anyio.move_on_after(self._parts.agent.limits.time_s):
+                stop = await self._work()
+        except anyio.get_cancelled_exc_class():
+            self._close()
+            self._end(TurnStop.CANCELLED, None)
+            raise
+        except LogFailed:
+            raise
+        except (ActorError, ProviderError) as failure:
+            stop, error = TurnStop.FAILED, f"{type(failure).__name__}: {failure}"
+        self._close()
+        self._end(stop, error)
+
+    async def _work(self) -> TurnStop:
+        self._freeze()
+        while (reached := self._progress.reached()) is None:
+            self._progress.n_steps += 1
+            if self._progress.n_steps > 1:
+                self._take(arrivals(self._parts.mailbox.waiting()), mid_turn=True)
+            stop = await self._step()
+            if stop is not None:
+                return stop
+        return reached
+
+    def _freeze(self) -> None:
+        """Fixes model, tools and prefix for the turn."""
+        parts = self._parts
+        model = parts.services.models.resolve(self._model_name)
+        self._model = model
+        asked = self._result_request
+        if asked is not None and asked.result_schema is not None:
+            is_native = model.profile.structured_output
+            self._wanted = self._wanted or WantedResult(
+                asked.result_schema, self._check_for(asked.id), is_native
+            )
+            self._wanted.is_native = is_native
+        submit = self._wanted.tool() if self._wanted is not None else None
+        extra = (submit,) if submit is not None else ()
+        self._tools = tool_order((*parts.agent.tools, *extra))
+        self._prefix = parts.prefix(model, self._tools)
+
+    def _end(self, stop: TurnStop, error: str | None) -> None:
+        self.stop = stop
+        parts = self._parts
+        wanted = self._wanted
+        progress = self._progress
+        ended = TurnEnded(
+            turn_id=self.id,
+            stop=stop,
+            text=self._text,
+            usage=progress.usage,
+            cost_usd=progress.cost_usd,
+            n_steps=progress.n_steps,
+            error=error,
+            result=wanted.value if wanted is not None else None,
+            has_result=wanted is not None and wanted.has_value,
+            at=parts.now_s(),
+        )
+        envelope_ids = tuple(self._envelope_ids)
+
+        def stored(failure: Exception | None) -> None:
+            if failure is None:
+                parts.mailbox.answered(envelope_ids, ended)
+                parts.set_state(AgentState.IDLE, stop.value)
+                parts.emit(_finished(parts, ended))
+
+        parts.ledger.submit(ended, then=stored)
+
+    def _close(self) -> None:
+        """Whatever was open gets a truthful end, without waiting."""
+        if self._exchange is not None and self._exchange.text:
+            self._keep_partial(self._exchange.text)
+        self._exchange = None
+        if self._calling is not None:
+            self._calling.close()
+            self._calling = None
+
+    # One step
+
+    async def _step(self) -> TurnStop | None:
+        answered = await self._ask()
+        calls = answered.message.tool_calls
+        if calls:
+            await self._run_calls()
+            if self._wanted is not None and not self._wanted.is_native:
+                if self._wanted.has_value:
+                    return TurnStop.DONE
+                if self._wanted.is_exhausted:
+                    return TurnStop.RESULT_INVALID
+            self._take_steer()
+            return None
+        return self._after_text(answered)
+
+    def _after_text(self, answered: Answered) -> TurnStop | None:
+        """What follows an answer without calls. No await from here to the end of the turn."""
+        match answered.stop:
+            case StopReason.MAX_TOKENS:
+                if self._n_continuations >= MAX_CONTINUATIONS:
+                    return TurnStop.OUTPUT_LIMIT
+                self._n_continuations += 1
+                self._nudge(_CONTINUE)
+                return None
+            case StopReason.PAUSE:
+                return None
+            case StopReason.REFUSAL:
+                return TurnStop.REFUSED
+            case StopReason.CONTEXT_EXCEEDED:
+                return TurnStop.CONTEXT_EXCEEDED
+            case StopReason.END_TURN | StopReason.TOOL_USE | StopReason.STOP_SEQUENCE:
+                return self._after_end()
+            case _:
+                assert_never(answered.stop)
+
+    def _after_end(self) -> TurnStop | None:
+        if self._take_steer():
+            return None
+        wanted = self._wanted
+        if wanted is not None and (problem := wanted.take_text(self._text)) is not None:
+            if wanted.is_exhausted:
+                return TurnStop.RESULT_INVALID
+            self._nudge(problem)
+            return None
+        return TurnStop.DONE
+
+    async def _ask(self) -> Answered:
+        """One answer, in the log. A stream that breaks behind its first words starts again."""
+        parts = self._parts
+        await parts.ledger.settled()
+        parts.emit(StepBegan(parts.name, self.id, self._progress.n_steps))
+        request = self._compose()
+        n_restarts = 0
+        while True:
+            exchange = self._exchange = Exchange(self._resolved.provider, request, self._saw)
+            try:
+                answered = await exchange.run()
+            except RetryableError as error:
+                self._exchange = None
+                if not exchange.is_shown:
+                    raise
+                await self._drop_broken(exchange.text, error)
+                if n_restarts >= MAX_RESTARTS:
+                    raise
+                n_restarts += 1
+                await anyio.sleep(RESTART_DELAY_S * 2 ** (n_restarts - 1))
+            else:
+                self._commit_answer(answered)
+                await parts.ledger.settled()
+                return answered
+
+    def _compose(self) -> Request:
+        parts, model = self._parts, self._resolved
+        mode = parts.mid_conversation_system
+        options = ProjectionOptions(
+            mid_conversation_system=mode == "force"
+            or (mode == "auto" and model.profile.mid_conversation_system),
+            peers_may_use_system_role=parts.peers_may_use_system_role,
+            apply_cache_control=model.profile.cache_marks,
+            model=model.profile.name,
+        )
+        composed = compose(
+            self._prefix,
+            parts.history,
+            self._tools,
+            model,
+            options,
+            max_output_tokens=parts.agent.max_output_tokens,
+            output=self._wanted.output if self._wanted is not None else None,
+            priority=Priority.HUMAN if parts.is_human_waiting else Priority.BACKGROUND,
+        )
+        return composed.request
+
+    def _saw(self, event: ModelEvent) -> None:
+        parts = self._parts
+        match event:
+            case AnswerStarted():
+                self._presented(event.request_id or event.response_id)
+            case TextDelta():
+                parts.emit(TextArrived(parts.name, event.text))
+            case ReasoningDelta():
+                parts.emit(ReasoningArrived(parts.name, event.text))
+            case RetryScheduled():
+                parts.emit(RetryWaits(parts.name, event.attempt, event.delay_s, event.error))
+            case CallStarted() | CallCompleted() | Answered():
+                pass
+            case _:
+                assert_never(event)
+
+    def _presented(self, request_id: str) -> None:
+        if self._unpresented:
+            self._parts.mailbox.present(tuple(self._unpresented), request_id)
+            self._unpresented.clear()
+
+    def _commit_answer(self, answered: Answered) -> None:
+        parts = self._parts
+        self._exchange = None
+        self._text = text_of(answered.message.content) or self._text
+        calls = answered.message.tool_calls
+        entry = MessageEntry(
+            id=parts.new_entry_id(),
+            message=answered.message,
+            origin=Origin.MODEL,
+            authority=Authority.DATA,
+            usage=answered.usage,
+            model=self._resolved.profile.name,
+            at=parts.now_s(),
+        )
+        parts.ledger.submit(EntriesAppended((entry,)))
+        self._progress.add(answered.usage, self._resolved.profile)
+        if calls:
+            self._prepare_calls(answered)
+        parts.emit(AnswerCommitted(parts.name, text_of(answered.message.content), answered.usage, len(calls)))
+
+    async def _drop_broken(self, text: str, error: RetryableError) -> None:
+        parts = self._parts
+        parts.emit(AnswerDropped(parts.name, text, str(error)))
+        await parts.ledger.commit(AnswerBroken(self.id, text, str(error)))
+
+    def _keep_partial(self, text: str) -> None:
+        """What had been said when the turn was cut off stays said."""
+        parts = self._parts
+        self._text = text
+        entry = MessageEntry(
+            id=parts.new_entry_id(),
+            message=Message(Role.ASSISTANT, text),
+            origin=Origin.MODEL,
+            authority=Authority.DATA,
+            model=self._resolved.profile.name,
+            is_partial=True,
+            at=parts.now_s(),
+        )
+        parts.ledger.submit(EntriesAppended((entry,)))
+
+    # Calls
+
+    def _prepare_calls(self, answered: Answered) -> None:
+        """From here on a cancellation closes the calls of this answer."""
+        self._calling = Calling(
+            self._parts,
+            answered.message.tool_calls,
+            {tool.name: tool for tool in self._tools},
+            self._watch,
+            hops=self._hops,
+            refused=self._refused(answered),
+        )
+
+    def _refused(self, answered: Answered) -> dict[str, str]:
+        """Calls that are not run, by id, and why."""
+        refused = dict.fromkeys(answered.cut_calls, _CUT)
+        room = self._progress.limits.tool_calls - self._progress.n_calls
+        for call in answered.message.tool_calls[max(0, room) :]:
+            refused.setdefault(call.id, _OVER_LIMIT)
+        self._progress.n_calls += len(answered.message.tool_calls)
+        return refused
+
+    async def _run_calls(self) -> None:
+        assert self._calling is not None, "an answer with calls has prepared them"
+        await self._calling.run()
+        self._calling = None
+
+    # Messages
+
+    def _take(self, envelopes: tuple[Envelope, ...], *, mid_turn: bool) -> None:
+        """Out of the mailbox and into the log; no await lies between."""
+        if not envelopes:
+            return
+        parts = self._parts
+        entries = tuple(
+            entry_of(envelope, parts.new_entry_id(), mid_turn=mid_turn, at=parts.now_s())
+            for envelope in envelopes
+        )
+        ids = tuple(envelope.id for envelope in envelopes)
+        parts.mailbox.take(envelopes)
+        parts.ledger.submit(
+            EnvelopesTaken(ids, self.id),
+            EntriesAppended(entries),
+            then=lambda failure: parts.mailbox.taken(ids) if failure is None else None,
+        )
+        self._envelope_ids.extend(ids)
+        self._unpresented.extend(ids)
+        self._watch.reset()
+        for envelope, entry in zip(envelopes, entries, strict=True):
+            self._count_hops(envelope)
+            parts.emit(
+                MessageTaken(
+                    parts.name, envelope.id, envelope.sender, entry.presentation or "", envelope.preview
+                )
+            )
+
+    def _take_steer(self) -> bool:
+        """Takes one waiting message of the user or coordinator; it may switch the model."""
+        envelope = steer(self._parts.mailbox.waiting())
+        if envelope is None:
+            return False
+        self._take((envelope,), mid_turn=True)
+        if envelope.model is not None:
+            self._model_name = envelope.model
+            self._freeze()
+        return True
+
+    def _count_hops(self, envelope: Envelope) -> None:
+        match envelope.sender_role:
+            case SenderRole.USER | SenderRole.COORDINATOR:
+                self._hops = 0
+            case SenderRole.PEER:
+                self._hops = max(self._hops, envelope.hops)
+            case SenderRole.HOST:
+                pass
+            case _:
+                assert_never(envelope.sender_role)
+
+    def _nudge(self, text: str) -> None:
+        """An entry of the host that makes the model go on; it stays where it is."""
+        parts = self._parts
+        entry = MessageEntry(
+            id=parts.new_entry_id(),
+            message=Message(Role.USER, text),
+            origin=Origin.HOST,
+            authority=Authority.HOST,
+            source="legacy_synthetic",
+            at=parts.now_s(),
+        )
+        parts.ledger.submit(EntriesAppended((entry,)))
+
+    @property
+    def _resolved(self) -> ResolvedModel:
+        assert self._model is not None, "a step runs only after the turn was frozen"
+        return self._model
+
+
+def _finished(parts: Parts, ended: TurnEnded) -> TurnFinished:
+    return TurnFinished(
+        agent=parts.name,
+        turn_id=ended.turn_id,
+        stop=ended.stop,
+        text=ended.text,
+        usage=ended.usage,
+        cost_usd=ended.cost_usd,
+        n_steps=ended.n_steps,
+        error=ended.error,
+        result=ended.result,
+    )

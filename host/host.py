@@ -1,0 +1,236 @@
+"""The process around agents: opens them, finds them, stops them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import anyio
+
+from actors.address import AgentId
+from actors.agent import Agent
+from actors.envelope import Envelope, EnvelopeKind
+from actors.events import PermissionSettled, PermissionWanted
+from actors.ports import (
+    ChildReport,
+    Clock,
+    Ids,
+    Models,
+    Services,
+    SpawnOrder,
+)
+from actors.records import AgentRole, AgentState, ModeChanged
+from actors.tools.model import Tool
+from host.artifacts import StoredArtifacts
+from host.crew import Crew
+from host.directory import Directory
+from host.errors import HostClosed
+from host.hub import Hub, Subscription
+from host.permissions import Attachment, PermissionBroker, PermissionMode, Policy, RuleSet, Surface
+from host.post import Post
+from host.session import Session
+from host.spawning import Spawning, SpawnLimits
+from host.store.ports import AgentRow, Store
+from host.surroundings import Surroundings
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What holds for every agent of a host. `mid_conversation_system` is auto, force or off."""
+
+    permission_mode: PermissionMode = PermissionMode.DEFAULT
+    rules: RuleSet = field(default_factory=RuleSet)
+    spawn_limits: SpawnLimits = field(default_factory=SpawnLimits)
+    peers_may_use_system_role: bool = False
+    mid_conversation_system: str = "auto"
+
+
+class Host:
+    """Runs agents as tasks. Use it as a context manager; leaving it means that nothing runs any more.
+
+    Build one with `open_host`. Everything is for the loop's thread.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        models: Models,
+        surroundings: Surroundings,
+        clock: Clock,
+        ids: Ids,
+        environ: Mapping[str, str],
+        cwd: Path,
+        settings: Settings,
+    ) -> None:
+        self._store = store
+        self._models = models
+        self._surroundings = surroundings
+        self._clock = clock
+        self._ids = ids
+        self._environ = environ
+        self._cwd = cwd
+        self._settings = settings
+        self._hub = Hub()
+        self._directory = Directory()
+        self._broker = PermissionBroker(self._policy_of, emit=self._permission_event)
+        self._stack = AsyncExitStack()
+        self._running: _Running | None = None
+
+    async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self._store)
+        tasks = anyio.create_task_group()
+        try:
+            await tasks.__aenter__()
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        settings = self._settings
+        crew = Crew(
+            store=self._store,
+            tasks=tasks,
+            directory=self._directory,
+            hub=self._hub,
+            surroundings=self._surroundings,
+            peers_may_use_system_role=settings.peers_may_use_system_role,
+            mid_conversation_system=settings.mid_conversation_system,
+            permission_mode=settings.permission_mode,
+        )
+        spawning = Spawning(crew, settings.spawn_limits)
+        running = self._running = _Running(crew, spawning, Post(crew, spawning))
+        crew.services = Services(
+            models=self._models,
+            permissions=self._broker,
+            spawner=running.spawning,
+            postbox=running.post,
+            artifacts=StoredArtifacts(self._store),
+            clock=self._clock,
+            ids=self._ids,
+            emit=self._hub.emit,
+            environment=self._environ,
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stops every agent, stores what was submitted, and lets an error of the block pass as it is."""
+        crew = self._now.crew
+        try:
+            for living in self._directory:
+                if living.parent_id is None:
+                    await crew.stop_tree(living, "the host stopped")
+            crew.tasks.cancel_scope.cancel()
+            # The block's own error is not a task's: passed in, it would come out as a group.
+            await crew.tasks.__aexit__(None, None, None)
+        finally:
+            self._hub.finish()
+            self._running = None
+            await self._stack.aclose()
+
+    # Agents
+
+    async def start(self, agent: Agent, *, cwd: Path | None = None) -> Session:
+        """A new main agent with a session of its own, idle.
+
+        Raises:
+            NameTaken: an agent of this name lives here.
+            StoreError, LogFailed: the session could not be stored.
+        """
+        living = await self._now.crew.start_root(agent, cwd or self._cwd)
+        return Session(living, self._now.crew)
+
+    async def resume(
+        self, session_id: str, *, tools: Sequence[Tool] = (), agent: Agent | None = None
+    ) -> Session:
+        """A stored session with everything that was acknowledged; a turn that was cut off ends as lost.
+
+        Tools are Python and not stored: of `tools`, those that the session
+        had come back. `agent` replaces the stored definition.
+
+        Raises:
+            UnknownSession: the store has none of this id.
+            SessionBusy: another host has it, in this process or another.
+            StoreDamaged: its log cannot be read.
+        """
+        tree = await self._now.crew.resume(AgentId(session_id), tools, agent)
+        await self._now.spawning.tell_of_lost(tree)
+        return Session(tree[0], self._now.crew)
+
+    def find(self, name_or_id: str) -> Session:
+        """A living agent.
+
+        Raises:
+            UnknownRecipient: and which names there are.
+        """
+        return Session(self._directory.find(name_or_id), self._now.crew)
+
+    def agents(self) -> tuple[Session, ...]:
+        """Every living agent, oldest first."""
+        return tuple(Session(living, self._now.crew) for living in self._directory)
+
+    async def sessions(self) -> tuple[AgentRow, ...]:
+        """What the store holds: one row for each main agent, newest work last."""
+        rows = await self._store.agents()
+        mains = (row for row in rows if row.role is AgentRole.MAIN)
+        return tuple(sorted(mains, key=lambda row: row.updated_at))
+
+    async def spawn(self, parent: Session, order: SpawnOrder) -> ChildReport:
+        """Starts a subagent of an agent by the program, under the same limits as by its tool."""
+        return await self._now.spawning.spawn(parent.id, "", order)
+
+    async def send(self, sender: Session, recipient: str, body: str) -> Envelope:
+        """Sends a message from one agent to another by the program, as its tool would."""
+        return await self._now.post.send(sender.id, recipient, body, kind=EnvelopeKind.TELL)
+
+    # People
+
+    def watch(self) -> Subscription:
+        """Events of all agents from now on."""
+        return self._hub.subscribe()
+
+    @contextmanager
+    def attach(self, surface: Surface, session: Session | None = None) -> Iterator[Attachment]:
+        """Lets a person answer permission questions, of one session or of all."""
+        path = "" if session is None else str(session.name)
+        with self._broker.attach(surface, path) as attachment:
+            yield attachment
+
+    def set_mode(self, session: Session, mode: PermissionMode) -> None:
+        """Changes the permission mode of an agent; those below it never have a wider one."""
+        living = self._directory.find(session.id)
+        living.mode = mode
+        living.actor.parts.ledger.submit(ModeChanged(mode.value, self._clock.now_s()))
+        self._broker.reconsider()
+
+    # Inside
+
+    @property
+    def _now(self) -> "_Running":
+        if self._running is None:
+            raise HostClosed("the host does not run: use it as `async with open_host() as host`")
+        return self._running
+
+    def _policy_of(self, agent_id: AgentId) -> Policy:
+        living = self._directory.by_id(agent_id)
+        return Policy(living.mode, self._settings.rules, living.actor.parts.opened.cwd)
+
+    def _permission_event(self, event: PermissionWanted | PermissionSettled) -> None:
+        living = self._directory.find(event.agent)
+        crew = self._now.crew
+        if isinstance(event, PermissionWanted):
+            crew.set_state(living.id, AgentState.WAITING, f"for a permission to use {event.tool}")
+        self._hub.emit(event)
+        if isinstance(event, PermissionSettled):
+            crew.set_state(living.id, AgentState.RUNNING, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """What lives as long as the host's block."""
+
+    crew: Crew
+    spawning: Spawning
+    post: Post

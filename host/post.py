@@ -1,0 +1,66 @@
+"""Carries messages of agents to agents by name."""
+
+from dataclasses import dataclass
+
+from actors.address import AgentId
+from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, SenderRole
+from actors.errors import BadInput
+from actors.mailbox import Draft
+from host.crew import Crew
+from host.spawning import Spawning
+
+AGENT_WAIT_S = 5.0
+MAX_HOPS = 25
+
+
+@dataclass(slots=True)
+class Post:
+    """The `Postbox` of every agent of this host."""
+
+    crew: Crew
+    spawning: Spawning
+
+    async def send(
+        self,
+        sender: AgentId,
+        recipient: str,
+        body: str,
+        *,
+        kind: EnvelopeKind = EnvelopeKind.TELL,
+        hops: int = 0,
+    ) -> Envelope:
+        """Returns once the message is accepted; waits at most 5 s for a slot.
+
+        `hops` are those of the messages that led to this one. The sender is a
+        coordinator for the agents that it started, and hears of the turn that
+        its message leads to; for all others it is a peer.
+
+        Raises:
+            UnknownRecipient, ActorStopped, MailboxFull: the message was not accepted.
+            BadInput: to itself, or the 26th message in a row between agents.
+        """
+        source = self.crew.directory.by_id(sender)
+        target = self.crew.directory.find(recipient)
+        if target is source:
+            raise BadInput(f"{source.name} cannot send a message to itself")
+        is_coordinator = target.parent_id == source.id
+        if hops >= MAX_HOPS and not is_coordinator:
+            raise BadInput(
+                f"{MAX_HOPS} messages between agents have led here since a person last wrote; "
+                "the next one needs a person. Say what you have and stop."
+            )
+        services = self.crew.services
+        draft = Draft(
+            id=EnvelopeId(services.ids.new("msg")),
+            sender=source.name,
+            sender_role=SenderRole.COORDINATOR if is_coordinator else SenderRole.PEER,
+            kind=kind,
+            body=body,
+            sent_at=services.clock.now_s(),
+            seen_sequence=source.actor.mailbox.last_sequence_from(target.name),
+            hops=0 if is_coordinator else hops + 1,
+        )
+        receipt = await target.actor.mailbox.put(draft, wait_s=AGENT_WAIT_S)
+        if is_coordinator:
+            self.spawning.follow(source, target, receipt, call_id="")
+        return receipt.envelope

@@ -1,0 +1,223 @@
+"""What a caller holds of an agent: ask it, tell it, watch it, stop it."""
+
+from collections.abc import Sequence
+from typing import Any, Self, TypeVar, overload
+
+import anyio
+
+from actors.address import USER, Address, AgentId
+from actors.envelope import EnvelopeId, EnvelopeKind, SenderRole
+from actors.errors import ActorStopped, LimitReached, NotDelivered, ResultInvalid, TurnCancelled, TurnFailed
+from actors.events import MessageDropped, MessageTaken, SessionEvent, TurnFinished
+from actors.history import Entry
+from actors.mailbox import Draft
+from actors.receipt import Receipt
+from actors.records import AgentState, TurnEnded, TurnStop
+from host.crew import Crew
+from host.hub import Subscription
+from host.living import Living
+from host.typed import ResultType
+from providers.model import Usage
+
+T = TypeVar("T")
+_FAILURES: dict[TurnStop, type[TurnFailed]] = {
+    TurnStop.CANCELLED: TurnCancelled,
+    TurnStop.RESULT_INVALID: ResultInvalid,
+    TurnStop.STEP_LIMIT: LimitReached,
+    TurnStop.TOOL_CALL_LIMIT: LimitReached,
+    TurnStop.TOKEN_LIMIT: LimitReached,
+    TurnStop.COST_LIMIT: LimitReached,
+    TurnStop.TIME_LIMIT: LimitReached,
+    TurnStop.OUTPUT_LIMIT: LimitReached,
+}
+
+
+class Session:
+    """One agent at work on a host. Every wait can be cancelled; nothing accepted is lost by it."""
+
+    def __init__(self, living: Living, crew: Crew) -> None:
+        self._living = living
+        self._crew = crew
+
+    @property
+    def id(self) -> AgentId:
+        """Unique for ever; `Host.resume` takes it."""
+        return self._living.id
+
+    @property
+    def name(self) -> Address:
+        return self._living.name
+
+    @property
+    def state(self) -> AgentState:
+        return self._living.state
+
+    @property
+    def spent(self) -> Usage:
+        """Tokens of all finished turns of this agent (its subagents not included)."""
+        return self._living.actor.parts.ledger.fold.spent
+
+    @property
+    def history(self) -> Sequence[Entry]:
+        """Everything that was said so far, oldest first. A copy."""
+        return tuple(self._living.actor.parts.history)
+
+    @overload
+    async def ask(self, text: str, *, model: str | None = None) -> str: ...
+
+    @overload
+    async def ask(self, text: str, *, returns: type[T], model: str | None = None) -> T: ...
+
+    async def ask(self, text: str, *, returns: type[T] | None = None, model: str | None = None) -> T | str:
+        """One turn of its own: the answer's text, or a value of the type `returns`.
+
+        `returns` is anything a pydantic TypeAdapter takes. Cancelling takes
+        the question back, or cancels its turn if that has begun.
+
+        Raises:
+            TurnFailed: the turn ended otherwise than done: `TurnCancelled`,
+                `LimitReached`, `ResultInvalid`; the text says why.
+            ActorStopped, NotDelivered: the agent ended before it answered.
+        """
+        wanted = None if returns is None or returns is str else ResultType(returns)
+        receipt = await self._post(text, EnvelopeKind.ASK, model=model, wanted=wanted)
+        turn = await self._answer(receipt)
+        _raise_unless_done(turn, self.name)
+        if wanted is None:
+            return turn.text
+        return wanted.load(turn.result)
+
+    async def tell(self, text: str, *, model: str | None = None) -> Receipt:
+        """A message that joins the running turn, or starts the next one; returns once it is accepted.
+
+        Waits while the mailbox is full. `model` switches the model of the turn.
+        """
+        receipt = await self._post(text, EnvelopeKind.TELL, model=model)
+        await receipt.accepted()
+        return receipt
+
+    def stream(self, text: str, *, model: str | None = None) -> "TurnStream":
+        """The same as `ask`, as events: every delta, tool and message of this agent and those below it.
+
+        Ends behind the `TurnFinished` of the turn that answers. Leaving early
+        (or `close`) stops the watching, not the turn; `cancel` stops the turn.
+        """
+        return TurnStream(self, text, model)
+
+    async def post(self, text: str, model: str | None = None) -> Receipt:
+        """Asks without waiting for the answer: the receipt tells when the turn has ended."""
+        return await self._post(text, EnvelopeKind.ASK, model=model)
+
+    def watch(self) -> Subscription:
+        """Events of this agent and those below it, from now on until the host ends."""
+        return self._crew.hub.subscribe(self._is_ours)
+
+    def cancel(self) -> bool:
+        """Cancels the running turn, if there is one; steers that it did not take start the next."""
+        return self._living.actor.cancel_turn()
+
+    async def stop(self) -> None:
+        """Ends the agent and all below it. It stays in the store and can be resumed."""
+        await self._crew.stop_tree(self._living, "its session was stopped")
+
+    async def _post(
+        self,
+        text: str,
+        kind: EnvelopeKind,
+        *,
+        model: str | None = None,
+        wanted: ResultType[Any] | None = None,
+    ) -> Receipt:
+        services = self._crew.services
+        actor = self._living.actor
+        if model is not None:
+            services.models.resolve(model)
+        draft = Draft(
+            id=EnvelopeId(services.ids.new("msg")),
+            sender=USER,
+            sender_role=SenderRole.USER,
+            kind=kind,
+            body=text,
+            sent_at=services.clock.now_s(),
+            model=model,
+            result_schema=None if wanted is None else wanted.schema,
+        )
+        if wanted is not None:
+            actor.expect(draft.id, wanted.check)
+        actor.release()
+        return await actor.mailbox.post(draft)
+
+    async def _answer(self, receipt: Receipt) -> TurnEnded:
+        """The end of the turn that took the message; cancelling takes the message or the turn back."""
+        try:
+            return await receipt.answered()
+        except anyio.get_cancelled_exc_class():
+            if not receipt.withdraw():
+                self._living.actor.cancel_turn()
+            raise
+
+    def _is_ours(self, event: SessionEvent) -> bool:
+        living = self._crew.directory.get(event.agent)
+        while living is not None and living is not self._living:
+            living = None if living.parent_id is None else self._crew.directory.get(living.parent_id)
+        return living is not None
+
+
+class TurnStream:
+    """The events of one turn. Iterate it once; `answer` then holds how the turn ended."""
+
+    def __init__(self, session: Session, text: str, model: str | None) -> None:
+        self._session = session
+        self._text = text
+        self._model = model
+        self._subscription: Subscription | None = None
+        self._receipt: Receipt | None = None
+        self._is_taken = False
+        self.answer: TurnFinished | None = None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionEvent:
+        if self.answer is not None:
+            raise StopAsyncIteration
+        if self._subscription is None:
+            self._subscription = self._session.watch()
+            self._receipt = await self._session.post(self._text, self._model)
+        try:
+            event = await anext(self._subscription)
+        except StopAsyncIteration:
+            raise ActorStopped(f"{self._session.name} stopped before it answered") from None
+        self._look_at(event)
+        return event
+
+    def close(self) -> None:
+        """Stops watching; the turn goes on."""
+        if self._subscription is not None:
+            self._subscription.close()
+
+    def cancel(self) -> None:
+        """Takes the message back, or cancels its turn if that has begun."""
+        if self._receipt is not None and not self._receipt.withdraw() and self._is_taken:
+            self._session.cancel()
+
+    def _look_at(self, event: SessionEvent) -> None:
+        if self._receipt is None or event.agent != self._session.name:
+            return
+        envelope_id = self._receipt.envelope.id
+        if isinstance(event, MessageTaken) and event.envelope_id == envelope_id:
+            self._is_taken = True
+        elif isinstance(event, MessageDropped) and event.envelope_id == envelope_id:
+            self.close()
+            raise NotDelivered(f"the message to {event.agent} is {event.state}: {event.reason}")
+        elif isinstance(event, TurnFinished) and self._is_taken:
+            self.answer = event
+            self.close()
+
+
+def _raise_unless_done(turn: TurnEnded, name: str) -> None:
+    if turn.stop is TurnStop.DONE:
+        return
+    kind = _FAILURES.get(turn.stop, TurnFailed)
+    why = turn.error or f"the turn of {name} ended as {turn.stop.value}"
+    raise kind(why, stop_reason=turn.stop.value, text=turn.text)

@@ -1,0 +1,45 @@
+"""A host for tests in virtual time: in memory, with a scripted model."""
+
+from pathlib import Path
+
+from actors.ports import ResolvedModel
+from host.host import Host, Settings
+from host.ids import CountingIds
+from host.store.memory import MemoryStore
+from host.store.ports import Store
+from host.surroundings import Unseen
+from host.testing import VirtualClock
+from providers.errors import ModelNotFound
+from providers.scripted import ScriptedProvider
+from providers.tokens import EstimateCounter
+
+
+class ScriptedModels:
+    """Resolves `scripted` (and nothing) to the given providers, by name."""
+
+    def __init__(self, *providers: ScriptedProvider) -> None:
+        self._providers = {provider.name: provider for provider in providers}
+        self._default = providers[0].name
+
+    def resolve(self, name: str | None) -> ResolvedModel:
+        wanted = name or self._default
+        provider = self._providers.get(wanted)
+        if provider is None:
+            raise ModelNotFound(f"no model named {wanted!r}")
+        return ResolvedModel(wanted, provider, provider.profile, EstimateCounter())
+
+
+def scripted_host(
+    *providers: ScriptedProvider, store: Store | None = None, settings: Settings | None = None
+) -> Host:
+    clock = VirtualClock()
+    return Host(
+        store=store if store is not None else MemoryStore(now_s=clock.now_s),
+        models=ScriptedModels(*providers),
+        surroundings=Unseen(),
+        clock=clock,
+        ids=CountingIds(),
+        environ={},
+        cwd=Path("/work"),
+        settings=settings or Settings(),
+    )
