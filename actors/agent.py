@@ -1,7 +1,7 @@
 """An agent as a value: what it is told, what it may use, how far it may go."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
@@ -32,7 +32,8 @@ class Agent:
     `instructions` join the host's own prompt; `system_prompt` replaces it;
     `type_prompt` is the prompt of a subagent's type and only for subagents.
     `model` is `provider:model`, None the host's default. `tools` are what the
-    model sees; `permission_mode` None takes the host's. `mailbox_capacity` is
+    model sees; `permission_mode` and
+    `limits` None take the host's. `mailbox_capacity` is
     in messages.
 
     Raises:
@@ -48,7 +49,7 @@ class Agent:
     type_prompt: str | None = None
     permission_mode: str | None = None
     max_output_tokens: int | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits | None = None
     mailbox_capacity: int = 256
 
     def __post_init__(self) -> None:
@@ -65,7 +66,7 @@ class Agent:
 
     def to_json(self) -> dict[str, JsonValue]:
         """The definition as plain data; tools by name."""
-        limits: JsonValue = TypeAdapter(Limits).dump_python(self.limits, mode="json")
+        limits: JsonValue = TypeAdapter(Limits | None).dump_python(self.limits, mode="json")
         return {
             "instructions": self.instructions,
             "model": self.model,
@@ -113,5 +114,5 @@ class _StoredAgent:
     type_prompt: str | None = None
     permission_mode: str | None = None
     max_output_tokens: int | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits | None = None
     mailbox_capacity: int = 256

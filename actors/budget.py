@@ -23,6 +23,11 @@ class RequestSize:
     def is_fitting(self) -> bool:
         return self.total <= self.window - self.reserve
 
+    @property
+    def is_large(self) -> bool:
+        """Near enough to the bound that it matters how exactly the tokens were counted."""
+        return 2 * self.total > self.window - self.reserve
+
     def explain(self) -> str:
         """Every figure, for the error that says why a request was not sent."""
         return (

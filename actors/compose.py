@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from actors.budget import RequestSize, reserve_tokens
-from actors.errors import RequestTooLarge
 from actors.history import Entry
 from actors.ports import ResolvedModel
 from actors.projection import Projection, ProjectionOptions, project
@@ -32,11 +31,7 @@ def compose(
     output: OutputSchema | None = None,
     priority: Priority = Priority.HUMAN,
 ) -> Composed:
-    """One legal request.
-
-    Raises:
-        RequestTooLarge: it does not fit the window; the text names every figure.
-    """
+    """One legal request, and whether it fits; one that does not is the caller's to refuse."""
     projection = project((*prefix, *history), options)
     profile = model.profile
     request = Request(
@@ -47,13 +42,7 @@ def compose(
         output=output,
         priority=priority,
     )
-    size = _size(request, projection, len(prefix), model)
-    if not size.is_fitting:
-        raise RequestTooLarge(
-            f"{model.name}: {size.explain()}. Narrow the task, start a new session, "
-            "or use a model with a larger window."
-        )
-    return Composed(request, projection, size)
+    return Composed(request, projection, _size(request, projection, len(prefix), model))
 
 
 def _size(request: Request, projection: Projection, n_prefix: int, model: ResolvedModel) -> RequestSize:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from actors.address import Address
-from actors.agent import Agent
+from actors.agent import Agent, Limits
 from actors.events import SessionEvent
 from actors.history import Entry, EntryId
 from actors.ledger import Ledger
@@ -30,6 +30,7 @@ class Parts:
     services: Services
     prefix: PrefixSource
     set_state: Callable[[AgentState, str], None]
+    limits: Limits
     is_human_waiting: bool = True
     peers_may_use_system_role: bool = False
     mid_conversation_system: str = "auto"

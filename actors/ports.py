@@ -142,6 +142,10 @@ class Models(Protocol):
 
     def resolve(self, name: str | None) -> ResolvedModel: ...
 
+    async def sharpen(self, model: ResolvedModel) -> ResolvedModel:
+        """The same model with the best counter there is; asked for when a request gets large."""
+        ...
+
 
 class Artifacts(Protocol):
     """Large texts by reference."""

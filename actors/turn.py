@@ -12,9 +12,9 @@ import anyio
 
 from actors.anomaly import RepetitionWatch
 from actors.calling import Calling
-from actors.compose import compose
+from actors.compose import Composed, compose
 from actors.envelope import Envelope, EnvelopeId, SenderRole
-from actors.errors import ActorError, LogFailed
+from actors.errors import ActorError, LogFailed, RequestTooLarge
 from actors.events import (
     AnswerCommitted,
     AnswerDropped,
@@ -80,7 +80,7 @@ class Turn:
         self._parts = parts
         self._check_for = check_for
         self.id = TurnId(parts.services.ids.new("turn"))
-        self._progress = Progress(parts.agent.limits)
+        self._progress = Progress(parts.limits)
         self._watch = RepetitionWatch()
         self._envelope_ids: list[EnvelopeId] = []
         self._unpresented: list[EnvelopeId] = []
@@ -93,6 +93,7 @@ class Turn:
         self._calling: Calling | None = None
         self._exchange: Exchange | None = None
         self._hops = 0
+        self._is_sharp = False
         self._n_continuations = 0
         self._text = ""
         self.stop: TurnStop | None = None
@@ -121,7 +122,7 @@ class Turn:
         """
         stop, error = TurnStop.TIME_LIMIT, None
         try:
-            with anyio.move_on_after(self._parts.agent.limits.time_s):
+            with anyio.move_on_after(self._parts.limits.time_s):
                 stop = await self._work()
         except anyio.get_cancelled_exc_class():
             self._close()
@@ -250,7 +251,7 @@ class Turn:
         parts = self._parts
         await parts.ledger.settled()
         parts.emit(StepBegan(parts.name, self.id, self._progress.n_steps))
-        request = self._compose()
+        request = await self._fitting_request()
         n_restarts = 0
         while True:
             exchange = self._exchange = Exchange(self._resolved.provider, request, self._saw)
@@ -270,7 +271,20 @@ class Turn:
                 await parts.ledger.settled()
                 return answered
 
-    def _compose(self) -> Request:
+    async def _fitting_request(self) -> Request:
+        composed = self._compose()
+        if composed.size.is_large and not self._is_sharp:
+            self._is_sharp = True
+            self._model = await self._parts.services.models.sharpen(self._resolved)
+            composed = self._compose()
+        if not composed.size.is_fitting:
+            raise RequestTooLarge(
+                f"{self._resolved.name}: {composed.size.explain()}. Narrow the task, start a new session, "
+                "or use a model with a larger window."
+            )
+        return composed.request
+
+    def _compose(self) -> Composed:
         parts, model = self._parts, self._resolved
         mode = parts.mid_conversation_system
         options = ProjectionOptions(
@@ -280,7 +294,7 @@ class Turn:
             apply_cache_control=model.profile.cache_marks,
             model=model.profile.name,
         )
-        composed = compose(
+        return compose(
             self._prefix,
             parts.history,
             self._tools,
@@ -290,7 +304,6 @@ class Turn:
             output=self._wanted.output if self._wanted is not None else None,
             priority=Priority.HUMAN if parts.is_human_waiting else Priority.BACKGROUND,
         )
-        return composed.request
 
     def _saw(self, event: ModelEvent) -> None:
         parts = self._parts

@@ -21,6 +21,7 @@ from actors.records import AgentOpened, AgentRole, AgentState, SnapshotTaken, St
 from actors.roles.prefix import prefix_source
 from actors.state import AgentFold
 from actors.tools.model import Tool
+from host.config import Config
 from host.directory import Directory
 from host.errors import UnknownSession
 from host.hub import Hub
@@ -57,9 +58,7 @@ class Crew:
     directory: Directory
     hub: Hub
     surroundings: Surroundings
-    peers_may_use_system_role: bool
-    mid_conversation_system: str
-    permission_mode: PermissionMode
+    config: Config
     services: Services = field(init=False)
 
     # Opening
@@ -184,7 +183,7 @@ class Crew:
 
     def _mode(self, agent: Agent, parent: Living | None, stored: str | None) -> PermissionMode:
         """The mode that was set last, else the agent's, else the host's; never wider than the parent's."""
-        mode = PermissionMode(stored or agent.permission_mode or self.permission_mode)
+        mode = PermissionMode(stored or agent.permission_mode or self.config.permission_mode)
         return mode if parent is None else narrowest(mode, parent.mode)
 
     def _enlist(
@@ -207,9 +206,10 @@ class Crew:
             services=self.services,
             prefix=prefix_source(opened.role, agent, snapshot),
             set_state=lambda state, reason: self.set_state(opened.agent_id, state, reason),
+            limits=agent.limits or self.config.limits,
             is_human_waiting=opened.role is AgentRole.MAIN,
-            peers_may_use_system_role=self.peers_may_use_system_role,
-            mid_conversation_system=self.mid_conversation_system,
+            peers_may_use_system_role=self.config.peers_may_use_system_role,
+            mid_conversation_system=self.config.mid_conversation_system,
         )
         living = Living(
             actor=Actor(parts),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,27 +24,17 @@ from actors.ports import (
 from actors.records import AgentRole, AgentState, ModeChanged
 from actors.tools.model import Tool
 from host.artifacts import StoredArtifacts
+from host.config import Config
 from host.crew import Crew
 from host.directory import Directory
 from host.errors import HostClosed
 from host.hub import Hub, Subscription
-from host.permissions import Attachment, PermissionBroker, PermissionMode, Policy, RuleSet, Surface
+from host.permissions import Attachment, PermissionBroker, PermissionMode, Policy, Surface
 from host.post import Post
 from host.session import Session
-from host.spawning import Spawning, SpawnLimits
+from host.spawning import Spawning
 from host.store.ports import AgentRow, Store
 from host.surroundings import Surroundings
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What holds for every agent of a host. `mid_conversation_system` is auto, force or off."""
-
-    permission_mode: PermissionMode = PermissionMode.DEFAULT
-    rules: RuleSet = field(default_factory=RuleSet)
-    spawn_limits: SpawnLimits = field(default_factory=SpawnLimits)
-    peers_may_use_system_role: bool = False
-    mid_conversation_system: str = "auto"
 
 
 class Host:
@@ -63,7 +53,7 @@ class Host:
         ids: Ids,
         environ: Mapping[str, str],
         cwd: Path,
-        settings: Settings,
+        config: Config,
     ) -> None:
         self._store = store
         self._models = models
@@ -72,7 +62,7 @@ class Host:
         self._ids = ids
         self._environ = environ
         self._cwd = cwd
-        self._settings = settings
+        self._config = config
         self._hub = Hub()
         self._directory = Directory()
         self._broker = PermissionBroker(self._policy_of, emit=self._permission_event)
@@ -87,18 +77,16 @@ class Host:
         except BaseException:
             await self._stack.aclose()
             raise
-        settings = self._settings
+        config = self._config
         crew = Crew(
             store=self._store,
             tasks=tasks,
             directory=self._directory,
             hub=self._hub,
             surroundings=self._surroundings,
-            peers_may_use_system_role=settings.peers_may_use_system_role,
-            mid_conversation_system=settings.mid_conversation_system,
-            permission_mode=settings.permission_mode,
+            config=config,
         )
-        spawning = Spawning(crew, settings.spawn_limits)
+        spawning = Spawning(crew, config.spawn)
         running = self._running = _Running(crew, spawning, Post(crew, spawning))
         crew.services = Services(
             models=self._models,
@@ -215,7 +203,7 @@ class Host:
 
     def _policy_of(self, agent_id: AgentId) -> Policy:
         living = self._directory.by_id(agent_id)
-        return Policy(living.mode, self._settings.rules, living.actor.parts.opened.cwd)
+        return Policy(living.mode, self._config.rules, living.actor.parts.opened.cwd)
 
     def _permission_event(self, event: PermissionWanted | PermissionSettled) -> None:
         living = self._directory.find(event.agent)

@@ -20,6 +20,7 @@ from actors.records import AgentRole, AgentState, TurnEnded, TurnStop
 from host.agent_types import BUILT_IN, DEFAULT_TYPE, AgentType
 from host.crew import Birth, Crew
 from host.errors import SpawnRefused
+from host.limits import SpawnLimits
 from host.living import Living
 from host.notifying import notify
 from providers.model import Usage
@@ -30,16 +31,6 @@ _STATE_AFTER = {
     TurnStop.CANCELLED: AgentState.CANCELLED,
     TurnStop.LOST: AgentState.LOST,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class SpawnLimits:
-    """Bounds of one session: how deep, how many at work at once, in all, and a minute."""
-
-    depth: int = 3
-    at_work: int = 16
-    in_all: int = 200
-    per_minute: int = 60
 
 
 @dataclass(slots=True)

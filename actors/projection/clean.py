@@ -1,15 +1,22 @@
-"""Stage 5, first part: every message by itself. Nothing empty goes out, nor what only its author may read."""
+"""Stage 5, first part: every message by itself.
 
+Nothing empty goes out, nor what the role may not hold, nor reasoning that
+only its author may read. Most messages pass untouched, so each check comes
+before the change that it asks for.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from actors.projection.model import Piece, ProjectionOptions, RepairRule, Report
-from providers.model import Block, Message, ReasoningBlock, Role, TextBlock, ToolCall
+from actors.projection.sendable import as_sendable, is_sendable, sendable_object
+from providers.model import Block, FileBlock, ImageBlock, Message, ReasoningBlock, Role, TextBlock, ToolCall
 
 EMPTY_RESULT_TEXT = "(the tool returned nothing)"
 
 
 def clean(pieces: list[Piece], options: ProjectionOptions, report: Report) -> list[Piece]:
-    """The pieces without empty texts, empty messages and reasoning of other models."""
+    """The pieces with everything in them that may be sent, and nothing else."""
     cleaner = _Cleaner(options.model, options.as_recorded, report)
     return [kept for piece in pieces if (kept := cleaner.clean(piece)) is not None]
 
@@ -25,84 +32,128 @@ class _Cleaner:
     def clean(self, piece: Piece) -> Piece | None:
         message = piece.message
         if message is None:
-            return self._clean_made(piece)
+            return self._clean_bodies(piece)
         content = message.content
         if isinstance(content, str):
             if self._is_empty(content):
                 return self._without_content(piece, message)
+            if not is_sendable(content):
+                self.report.repair(RepairRule.UNICODE, piece)
+                message = replace(message, content=as_sendable(content))
         elif content is not None:
             return self._clean_blocks(piece, message, content)
         elif not message.tool_calls:
             return self._without_content(piece, message)
-        return self._with_arguments(piece, message)
+        return self._clean_calls(piece, message)
 
     def _is_empty(self, text: str) -> bool:
         return not text or (text.isspace() and not self.keeps_blank)
 
-    def _clean_made(self, piece: Piece) -> Piece | None:
+    def _clean_bodies(self, piece: Piece) -> Piece | None:
         """A reminder is wrapped or, when empty, refused; a system message made here is just left out."""
-        if piece.is_made and all(self._is_empty(body) for body in piece.bodies):
+        if piece.is_made and all(map(self._is_empty, piece.bodies)):
             self.report.repair(RepairRule.EMPTY_MESSAGE, piece)
             return None
-        return piece
+        if all(map(is_sendable, piece.bodies)):
+            return piece
+        self.report.repair(RepairRule.UNICODE, piece)
+        return replace(piece, bodies=tuple(map(as_sendable, piece.bodies)))
 
     def _without_content(self, piece: Piece, message: Message) -> Piece | None:
         if message.role is Role.TOOL:
             self.report.repair(RepairRule.EMPTY_RESULT, piece)
             return replace(piece, message=replace(message, content=EMPTY_RESULT_TEXT))
-        if not message.tool_calls:
+        if not message.tool_calls or message.role is not Role.ASSISTANT:
             self.report.repair(RepairRule.EMPTY_MESSAGE, piece)
             return None
         if message.content is not None:
             self.report.repair(RepairRule.EMPTY_TEXT, piece)
-            message = replace(message, content=None, tool_calls=_behind(message.tool_calls, []))
-        return self._with_arguments(piece, message)
+            message = replace(message, content=None, tool_calls=_recounted(message.tool_calls, ()))
+        return self._clean_calls(piece, message)
 
     def _clean_blocks(self, piece: Piece, message: Message, blocks: tuple[Block, ...]) -> Piece | None:
-        faults = [self._fault(block, piece) for block in blocks]
-        kept = tuple(block for block, fault in zip(blocks, faults, strict=True) if fault is None)
-        if message.role is Role.ASSISTANT and not message.tool_calls and _is_only_reasoning(kept):
-            self.report.repair(RepairRule.LONE_REASONING, piece)
-            return None
-        if not kept:
+        faults = {at: fault for at, block in enumerate(blocks) if (fault := self._fault(block, piece))}
+        kept = [
+            None if fault in _LEFT_OUT else _in_place_of(block) if fault else block
+            for block, fault in ((block, faults.get(at)) for at, block in enumerate(blocks))
+        ]
+        if message.role is Role.ASSISTANT and (ends := _trailing_reasoning(kept, message.tool_calls)):
+            faults |= dict.fromkeys(ends, RepairRule.LONE_REASONING)
+            kept = [None if at in ends else block for at, block in enumerate(kept)]
+        for rule in sorted(set(faults.values())):
+            self.report.repair(rule, piece)
+        if not any(kept):
             return self._without_content(piece, message)
-        if len(kept) != len(blocks):
-            for rule in sorted({fault for fault in faults if fault is not None}):
-                self.report.repair(rule, piece)
-            calls = _behind(message.tool_calls, [fault is None for fault in faults])
-            message = replace(message, content=kept, tool_calls=calls)
-        return self._with_arguments(piece, message)
+        if faults:
+            calls = _recounted(message.tool_calls, [block is not None for block in kept])
+            content = tuple(block for block in kept if block is not None)
+            message = replace(message, content=content, tool_calls=calls)
+        return self._clean_calls(piece, message)
 
     def _fault(self, block: Block, piece: Piece) -> RepairRule | None:
-        if isinstance(block, TextBlock):
-            return RepairRule.EMPTY_TEXT if self._is_empty(block.text) else None
-        if isinstance(block, ReasoningBlock) and self.model is not None:
-            # The entry's name of the model is the host's own; a provider may report a dated alias.
-            author = piece.written_by or block.model
-            return RepairRule.FOREIGN_REASONING if author not in (None, self.model) else None
-        return None
+        match block:
+            case TextBlock(text):
+                if self._is_empty(text):
+                    return RepairRule.EMPTY_TEXT
+                return None if is_sendable(text) else RepairRule.UNICODE
+            case ReasoningBlock():
+                if piece.role is not Role.ASSISTANT:
+                    return RepairRule.BLOCK_KIND if block.text else RepairRule.EMPTY_TEXT
+                # The entry's name of the model is the host's own; a provider may report a dated alias.
+                author = piece.written_by or block.model
+                return (
+                    RepairRule.FOREIGN_REASONING if self.model and author not in (None, self.model) else None
+                )
+            case ImageBlock() | FileBlock():
+                is_allowed = piece.role in (Role.USER, Role.TOOL)
+                return None if is_allowed else RepairRule.BLOCK_KIND
 
-    def _with_arguments(self, piece: Piece, message: Message) -> Piece:
-        """Arguments are an object, whatever a model wrote or an import brought."""
-        if not all(isinstance(call.input, dict) for call in message.tool_calls):
-            self.report.repair(RepairRule.ARGUMENTS, piece)
-            message = replace(message, tool_calls=tuple(_with_object(call) for call in message.tool_calls))
+    def _clean_calls(self, piece: Piece, message: Message) -> Piece:
+        """Only an assistant makes calls, with an object of arguments, whatever an import brought."""
+        calls = message.tool_calls
+        if calls and message.role is not Role.ASSISTANT:
+            self.report.repair(RepairRule.BLOCK_KIND, piece)
+            message = replace(message, tool_calls=())
+        elif calls:
+            objects = [sendable_object(call.input) for call in calls]
+            if any(new is not call.input for call, new in zip(calls, objects, strict=True)):
+                self.report.repair(RepairRule.ARGUMENTS, piece)
+                repaired = (replace(call, input=new) for call, new in zip(calls, objects, strict=True))
+                message = replace(message, tool_calls=tuple(repaired))
         return piece if message is piece.message else replace(piece, message=message)
 
 
-def _is_only_reasoning(blocks: tuple[Block, ...]) -> bool:
-    return bool(blocks) and all(isinstance(block, ReasoningBlock) for block in blocks)
+_LEFT_OUT = frozenset({RepairRule.EMPTY_TEXT, RepairRule.FOREIGN_REASONING})
 
 
-def _behind(calls: tuple[ToolCall, ...], is_kept: list[bool]) -> tuple[ToolCall, ...]:
+def _in_place_of(block: Block) -> TextBlock:
+    """What a role may not hold, said in words: the text where there is one."""
+    match block:
+        case TextBlock(text) | ReasoningBlock(text) | FileBlock(text=str(text)) if text:
+            return TextBlock(as_sendable(text))
+        case FileBlock(name=name):
+            return TextBlock(f"[a file was here: {as_sendable(name or block.media_type)}]")
+        case _:
+            return TextBlock("[an image was here]")
+
+
+def _trailing_reasoning(kept: list[Block | None], calls: tuple[ToolCall, ...]) -> list[int]:
+    """The places of reasoning that nothing follows: no provider takes it at the end of an answer."""
+    ends: list[int] = []
+    for at in range(len(kept) - 1, -1, -1):
+        if any(call.after_block is None or call.after_block > at for call in calls):
+            break
+        if isinstance(kept[at], ReasoningBlock):
+            ends.append(at)
+        elif kept[at] is not None:
+            break
+    return ends
+
+
+def _recounted(calls: tuple[ToolCall, ...], is_kept: Iterable[bool]) -> tuple[ToolCall, ...]:
     """The calls behind as many of the kept blocks as they stood behind before."""
+    marks = list(is_kept)
     return tuple(
-        call if call.after_block is None else replace(call, after_block=sum(is_kept[: call.after_block]))
+        call if call.after_block is None else replace(call, after_block=sum(marks[: call.after_block]))
         for call in calls
     )
-
-
-def _with_object(call: ToolCall) -> ToolCall:
-    if isinstance(call.input, dict):
-        return call
-    return replace(call, input={} if call.input is None else {"value": call.input})

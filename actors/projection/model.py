@@ -46,6 +46,8 @@ class RepairRule(StrEnum):
     EMPTY_RESULT = "empty_result"
     FOREIGN_REASONING = "foreign_reasoning"
     LONE_REASONING = "lone_reasoning"
+    BLOCK_KIND = "block_kind"
+    UNICODE = "unicode"
     ARGUMENTS = "arguments"
     RESULT_MOVED = "result_moved"
     MOVED_BEHIND_RESULTS = "moved_behind_results"

@@ -34,10 +34,7 @@ def locate(context: ToolContext, path: str) -> Path:
     """
     if "\0" in path:
         raise BadInput(f"a path holds no NUL character; got {path!r}")
-    try:
-        return Path(os.path.normpath(context.cwd.absolute() / Path(os.path.expanduser(path))))
-    except UnicodeEncodeError as exc:
-        raise BadInput(f"{path!r} is not a valid file name: {exc}") from exc
+    return Path(os.path.normpath(context.cwd.absolute() / os.path.expanduser(path)))
 
 
 def shown(context: ToolContext, path: Path) -> str:

@@ -141,7 +141,7 @@ def _next_line(file: BinaryIO, *, is_wanted: bool) -> str | None:
         return None
     last, n_skipped = start, 0
     while not last.endswith(b"\n") and (last := file.readline(_SKIP_BYTES)):
-        n_skipped += len(last)
+        n_skipped += len(last.removesuffix(b"\n"))
     if not is_wanted:
         return ""
     text = start.decode("utf-8-sig", "replace").rstrip("\r\n")

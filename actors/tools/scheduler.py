@@ -198,18 +198,15 @@ class Batch:
             slot.began_at = began_at = anyio.current_time()
             self._on_event(call, CallPhase.BEGAN, None)
             output = await self._output(tool, context, call)
-            content = await self._kept(well_formed(output.content), context)
+            with anyio.CancelScope(shield=True):  # the call has had its effects: its result counts
+                content = await self._kept(well_formed(output.content), context)
             return CallResult(call, output.status, content, anyio.current_time() - began_at)
 
     async def _kept(self, content: str | tuple[Block, ...], context: ToolContext) -> str | tuple[Block, ...]:
         """What the history keeps of it; all of it for an agent that could not open a reference."""
         if context.services is None or READER_NAME not in self._tools:
             return content
-        with anyio.CancelScope(shield=True):  # the call has ended and had its effects: its result counts
-            content = await bounded(
-                content, context.services.artifacts, limit_characters=self._limit_characters
-            )
-        return content
+        return await bounded(content, context.services.artifacts, limit_characters=self._limit_characters)
 
     def _complaint(self, call: ToolCall, tool: Tool | None) -> str | None:
         """Why this call cannot run, in words for the model; None if it can."""

@@ -104,11 +104,12 @@ def decode_log(agent_id: AgentId, n_records: int, rows: Iterable[tuple[int, Enco
             break
         found.append(StoredRecord(seq, decode_record(encoded, agent_id=agent_id, seq=seq)))
     if len(found) != n_records:
-        raise StoreDamaged(
-            f"record {len(found)} of agent {agent_id} is missing: its log should have {n_records} records",
-            agent_id=agent_id,
-            seq=len(found),
+        what = (
+            f"record {len(found)} of agent {agent_id} is missing: there should be {n_records}"
+            if len(found) < n_records
+            else f"the log of agent {agent_id} has {len(found)} records, it should have {n_records}"
         )
+        raise StoreDamaged(what, agent_id=agent_id, seq=min(len(found), n_records))
     return LoadedLog(agent_id, tuple(found))
 
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from actors.ports import ResolvedModel
-from host.host import Host, Settings
+from host.config import Config
+from host.host import Host
 from host.ids import CountingIds
 from host.store.memory import MemoryStore
 from host.store.ports import Store
@@ -28,9 +29,12 @@ class ScriptedModels:
             raise ModelNotFound(f"no model named {wanted!r}")
         return ResolvedModel(wanted, provider, provider.profile, EstimateCounter())
 
+    async def sharpen(self, model: ResolvedModel) -> ResolvedModel:
+        return model
+
 
 def scripted_host(
-    *providers: ScriptedProvider, store: Store | None = None, settings: Settings | None = None
+    *providers: ScriptedProvider, store: Store | None = None, config: Config | None = None
 ) -> Host:
     clock = VirtualClock()
     return Host(
@@ -41,5 +45,5 @@ def scripted_host(
         ids=CountingIds(),
         environ={},
         cwd=Path("/work"),
-        settings=settings or Settings(),
+        config=config or Config(store="unused"),
     )

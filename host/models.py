@@ -1,0 +1,166 @@
+"""Model names as providers: endpoints, keys, the local server, retries and counters."""
+
+import random
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from actors.ports import ResolvedModel
+from host.config import Config, ProviderConfig
+from host.errors import NoModel
+from providers.anthropic import AnthropicProvider
+from providers.catalog import Catalog
+from providers.endpoint import (
+    Endpoint,
+    EnvironmentKey,
+    FileKey,
+    anthropic_endpoint,
+    openai_endpoint,
+    resolve_key,
+)
+from providers.errors import ModelNotFound
+from providers.http import Http, open_http
+from providers.install import is_installed
+from providers.local import LocalProvider
+from providers.local_process import LOCAL_MODEL, LocalServer
+from providers.model import Dialect, ModelProfile
+from providers.openai_chat import OpenAIChatProvider
+from providers.ports import Provider
+from providers.retry import Retrying, RetryPolicy
+from providers.tokens import CorrectedCounter, counter_for, ensure_ranks, ranks_if_loaded
+
+LOCAL = "local"
+DEFAULTS = {"anthropic": "claude-sonnet-5-5", "openai": "gpt-5.6-terra", LOCAL: LOCAL_MODEL}
+_BUILT_IN = {"anthropic": anthropic_endpoint, "openai": openai_endpoint}
+_TWO_WAYS = (
+    "no model can be reached. There are two ways: set ANTHROPIC_API_KEY or OPENAI_API_KEY, "
+    "or install the small local model with `callboard model install`"
+)
+
+
+@asynccontextmanager
+async def open_models(config: Config, environ: Mapping[str, str]) -> AsyncIterator["ConfiguredModels"]:
+    """The models that a configuration names; nothing is connected or started before it is asked for."""
+    async with open_http() as http, LocalServer() as server:
+        yield ConfiguredModels(config, environ, http, server)
+
+
+class ConfiguredModels:
+    """Implements `actors.ports.Models` for real providers."""
+
+    def __init__(self, config: Config, environ: Mapping[str, str], http: Http, server: LocalServer) -> None:
+        self._config = config
+        self._environ = environ
+        self._http = http
+        self._server = server
+        dialects = {name: given.dialect for name, given in config.providers.items() if given.dialect}
+        self._catalog = Catalog(config.models, dialects)
+        self._providers: dict[str, Provider] = {}
+        self._resolved: dict[str, ResolvedModel] = {}
+
+    def resolve(self, name: str | None) -> ResolvedModel:
+        """A model by its full name, None for the default one.
+
+        Raises:
+            NoModel: no default can be had; says which ways there are.
+            ModelNotFound: the name is not `provider:model`, or the provider is not known.
+            AuthenticationFailed: the provider's key is missing; says where it was looked for.
+        """
+        full = name or self.default_name()
+        known = self._resolved.get(full)
+        if known is None:
+            provider_name, model = _split(full)
+            provider = self._provider(provider_name)
+            profile = self._catalog.profile(provider_name, model)
+            counter = CorrectedCounter(counter_for(model, ranks_if_loaded()))
+            known = self._resolved[full] = ResolvedModel(full, provider, profile, counter)
+        return known
+
+    async def sharpen(self, model: ResolvedModel) -> ResolvedModel:
+        """The same model, counted by ranks; loading them takes a second of a worker thread, once."""
+        if model.name.startswith(f"{LOCAL}:"):
+            return model
+        counter = counter_for(model.profile.name, await ensure_ranks())
+        sharp = replace(model, counter=CorrectedCounter(counter))
+        self._resolved[model.name] = sharp
+        return sharp
+
+    def default_name(self) -> str:
+        """The configured model, else one whose key is set, else the local one.
+
+        Raises:
+            NoModel: none of these.
+        """
+        if self._config.model is not None:
+            return self._config.model
+        for provider, variable in (("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")):
+            if self._environ.get(variable):
+                return f"{provider}:{DEFAULTS[provider]}"
+        if is_installed():
+            return f"{LOCAL}:{LOCAL_MODEL}"
+        raise NoModel(_TWO_WAYS)
+
+    def _provider(self, name: str) -> Provider:
+        known = self._providers.get(name)
+        if known is None:
+            known = self._providers[name] = Retrying(self._adapter(name), RetryPolicy(), random.random)
+        return known
+
+    def _adapter(self, name: str) -> Provider:
+        def profile_of(model: str) -> ModelProfile:
+            return self._catalog.profile(name, model)
+
+        if name == LOCAL:
+            return LocalProvider(self._server, self._http, profile_of)
+        endpoint = self._endpoint(name)
+        resolve_key(endpoint, self._environ)
+        match endpoint.dialect:
+            case Dialect.ANTHROPIC:
+                return AnthropicProvider(endpoint, self._http, profile_of, self._environ)
+            case Dialect.OPENAI_CHAT:
+                return OpenAIChatProvider(endpoint, self._http, profile_of, self._environ)
+            case Dialect.OPENAI_RESPONSES:
+                raise ModelNotFound(
+                    f"{name} is configured for the dialect openai_responses, which this version does not "
+                    "speak; there are: anthropic, openai_chat"
+                )
+
+    def _endpoint(self, name: str) -> Endpoint:
+        given = self._config.providers.get(name, ProviderConfig())
+        if name in _BUILT_IN:
+            endpoint = _BUILT_IN[name](self._environ)
+        elif given.base_url is not None:
+            endpoint = Endpoint(name, Dialect.OPENAI_CHAT, given.base_url, None)
+        else:
+            known = ", ".join(sorted({*_BUILT_IN, LOCAL, *self._config.providers}))
+            raise ModelNotFound(
+                f"no provider named {name!r}; there are: {known}. Others need a base_url in the configuration"
+            )
+        return _configured(endpoint, given)
+
+
+def _configured(endpoint: Endpoint, given: ProviderConfig) -> Endpoint:
+    key = endpoint.key
+    if given.key_env is not None:
+        key = EnvironmentKey(given.key_env)
+    if given.key_file is not None:
+        key = FileKey(Path(given.key_file))
+    return replace(
+        endpoint,
+        base_url=given.base_url or endpoint.base_url,
+        headers={**endpoint.headers, **given.headers},
+        key=key,
+        api_version=given.api_version or endpoint.api_version,
+        dialect=given.dialect or endpoint.dialect,
+    )
+
+
+def _split(full: str) -> tuple[str, str]:
+    provider, _, model = full.partition(":")
+    if not provider or not model:
+        raise ModelNotFound(
+            f"a model is named provider:model (anthropic:{DEFAULTS['anthropic']}, {LOCAL}:{LOCAL_MODEL}); "
+            f"got {full!r}"
+        )
+    return provider, model
