@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from host.errors import StoreDamaged, StoreError, StoreTooNew, StoreUnavailable
-from host.store.schema import MIGRATIONS, open_database
+from host.store.schema import MIGRATIONS, Durability, open_database
 from host.store.sqlite import SqliteStore
 from tests.host.store.samples import ROOT, opened, said, texts_of
 
@@ -81,10 +81,9 @@ def test_a_store_object_is_opened_once_at_a_time(tmp_path: Path, real_backend: s
     anyio.run(main, backend=real_backend)
 
 
-@pytest.mark.parametrize("durability, level", [("full", 2), ("normal", 1)])
-def test_durability_sets_how_sqlite_syncs(tmp_path: Path, durability: str, level: int) -> None:
-    assert durability in ("full", "normal")
-    connection = open_database(tmp_path / "store.db", "full" if durability == "full" else "normal")
+@pytest.mark.parametrize(("durability", "level"), [("full", 2), ("normal", 1)])
+def test_durability_sets_how_sqlite_syncs(tmp_path: Path, durability: Durability, level: int) -> None:
+    connection = open_database(tmp_path / "store.db", durability)
     assert connection.execute("PRAGMA synchronous").fetchone() == (level,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
@@ -100,7 +99,7 @@ def test_normal_durability_stores_as_well(tmp_path: Path, real_backend: str) -> 
 
 
 @pytest.mark.parametrize(
-    "content, match",
+    ("content", "match"),
     [
         (b"this is not a database, only a text that happens to be here " * 20, "file is not a database"),
         (b"\0" * 8192, "damaged"),

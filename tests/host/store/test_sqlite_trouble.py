@@ -1,5 +1,6 @@
 """A full disk, a read-only one, damage in the file, and zombies."""
 
+import asyncio
 import os
 import sqlite3
 import subprocess
@@ -11,7 +12,7 @@ import anyio
 import pytest
 
 from actors.errors import LogFailed, StaleWriter
-from host.errors import StoreDamaged, StoreUnavailable
+from host.errors import SessionBusy, StoreDamaged, StoreUnavailable
 from host.store.sqlite import SqliteStore
 from tests.host.store.samples import OTHER, ROOT, Answers, opened, said, texts_of
 
@@ -108,7 +109,7 @@ def test_a_file_without_the_right_to_write_is_unavailable(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "statement, values, seq",
+    ("statement", "values", "seq"),
     [
         ("DELETE FROM records WHERE seq = 2", (), 2),
         ("DELETE FROM records WHERE seq = 3", (), 3),
@@ -207,7 +208,7 @@ def test_a_lock_file_with_garbage_in_it_does_not_hide_that_it_is_held(tmp_path: 
         async with SqliteStore(path) as store, await store.lease(ROOT):
             (lock,) = path.with_name("store.db-leases").iterdir()
             lock.write_bytes(content)
-            with pytest.raises(StoreUnavailable.__base__ or Exception, match=match):
+            with pytest.raises(SessionBusy, match=match):
                 await store.lease(ROOT)
 
     anyio.run(main, b"", "by another process")
@@ -239,8 +240,6 @@ def test_an_answer_that_raises_does_not_keep_the_others_from_theirs(tmp_path: Pa
         raise ZeroDivisionError
 
     async def main() -> None:
-        import asyncio
-
         asyncio.get_running_loop().set_exception_handler(
             lambda _, context: reported.append(context["exception"])
         )
@@ -257,8 +256,8 @@ def test_an_answer_that_raises_does_not_keep_the_others_from_theirs(tmp_path: Pa
     assert [type(error) for error in reported] == [ZeroDivisionError] * 2
 
 
-def test_a_long_log_is_read_without_stopping_the_loop(tmp_path: Path, real_backend: str) -> None:
-    n_records = 5000
+def test_a_log_too_long_to_be_decoded_on_the_loop_comes_back_whole(tmp_path: Path, real_backend: str) -> None:
+    n_records = 1000
 
     async def main() -> None:
         async with SqliteStore(tmp_path / "store.db") as store, await store.lease(ROOT):

@@ -56,4 +56,4 @@ async def main(path: str, root_id: str) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, *sys.argv[1:3], backend=sys.argv[3])
+    anyio.run(main, sys.argv[1], sys.argv[2], backend=sys.argv[3])
