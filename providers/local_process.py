@@ -23,15 +23,15 @@ _CHILD: Final = Path(__file__).with_name("local_server.py")
 _MAX_ANSWER_BYTES: Final = 4_096
 _KEPT_BYTES: Final = 16_384
 _KEPT_LINES: Final = 6
-_FAREWELL_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """Where the server listens (loopback only) and the key of this start."""
+    """Where the server listens (loopback only), the key of this start, and its process."""
 
     base_url: str
     key: str
+    pid: int
 
 
 class _Life:
@@ -82,7 +82,8 @@ class LocalServer:
 
     All agents of a host share one. The child lives in a session of its own
     and ends when its standard input closes: at the end of the block, or when
-    this process dies. It must be left in the task that entered it.
+    this process dies; one that goes on for `farewell_s` is killed. The block
+    must be left in the task that entered it. `n_starts` counts the children.
     """
 
     def __init__(
@@ -91,12 +92,15 @@ class LocalServer:
         command: Callable[[], Sequence[str]] = _child_command,
         weights: Callable[[], Path] = _weights_or_refuse,
         start_timeout_s: float = 60.0,
+        farewell_s: float = 2.0,
     ) -> None:
         self._command = command
         self._weights = weights
         self._start_timeout_s = start_timeout_s
+        self._farewell_s = farewell_s
         self._tasks: TaskGroup | None = None
         self._life: _Life | None = None
+        self.n_starts = 0
 
     async def __aenter__(self) -> "LocalServer":
         self._tasks = anyio.create_task_group()
@@ -130,6 +134,7 @@ class LocalServer:
         if life is None or life.ended.is_set():
             weights = self._weights()
             life = self._life = _Life()
+            self.n_starts += 1
             self._tasks.start_soon(self._live, life, weights)
         await life.settled.wait()
         if life.running is None:
@@ -165,7 +170,7 @@ class LocalServer:
         finally:
             with anyio.CancelScope(shield=True):
                 if process is not None:
-                    await _end(process)
+                    await _end(process, self._farewell_s)
             life.over(None if process is None else process.returncode)
 
     async def _spawn(self) -> Process:
@@ -184,7 +189,7 @@ class LocalServer:
             running = await self._ordered(life, process, weights)
             if running is None:
                 with anyio.CancelScope(shield=True):
-                    await _end(process)
+                    await _end(process, self._farewell_s)
                 return
             life.started(running)
             await process.wait()
@@ -200,7 +205,7 @@ class LocalServer:
             with anyio.fail_after(self._start_timeout_s):
                 await process.stdin.send(order.encode())
                 line = await answer.receive_until(b"\n", _MAX_ANSWER_BYTES)
-            return Running(json.loads(line)["url"] + "/v1", key)
+            return Running(json.loads(line)["url"] + "/v1", key, process.pid)
         except TimeoutError:
             life.problem = f"no answer within {self._start_timeout_s:g} s"
         except (anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -210,11 +215,11 @@ class LocalServer:
         return None
 
 
-async def _end(process: Process) -> None:
+async def _end(process: Process, farewell_s: float) -> None:
     """Asks the child to end by closing its input, insists after a while, and takes its status."""
     if process.stdin is not None:
         await process.stdin.aclose()
-    with anyio.move_on_after(_FAREWELL_S):
+    with anyio.move_on_after(farewell_s):
         await process.wait()
     if process.returncode is None:
         process.kill()
