@@ -12,8 +12,8 @@ from actors.agent import Limits
 from host.config.model import IN_MEMORY, Config, ProviderConfig
 from host.config.tables import ConfigTable, ProviderTable, check, nearest
 from host.errors import ConfigInvalid
-from host.permissions import Rule, RuleSet, parse_rule
 from host.limits import SpawnLimits
+from host.permissions import Rule, RuleSet, parse_rule
 from providers.catalog import Catalog
 from providers.errors import CallboardError
 
@@ -119,7 +119,8 @@ def _refuse_widening(settings: tuple[_Setting, ...]) -> None:
         if setting.key not in _PROJECT_KEYS:
             raise ConfigInvalid(
                 f"{setting.source}: a project may set nothing but {' and '.join(_PROJECT_KEYS)}, since"
-                f" it comes with files of others; got {setting.key!r}. Set it in ~/.callboard/config.toml instead"
+                f" it comes with files of others; got {setting.key!r}. Set it in"
+                " ~/.callboard/config.toml instead"
             )
 
 
@@ -185,7 +186,7 @@ def _origins(settings: Sequence[_Setting]) -> dict[str, str]:
 def _leaves(
     values: Mapping[str, object], above: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Every value with its path; headers stay together: half of one layer's and half of another's fit nobody."""
+    """Every value with its path; headers stay together, since halves of two layers fit nobody."""
     for name, value in values.items():
         path = (*above, name)
         if isinstance(value, dict) and name != "headers":

@@ -9,8 +9,8 @@ from pydantic_core import ErrorDetails
 
 from actors.agent import Limits
 from host.errors import ConfigInvalid
-from host.permissions import PermissionMode
 from host.limits import SpawnLimits
+from host.permissions import PermissionMode
 from providers.model import Dialect
 
 _Count = Annotated[int, Field(ge=1)]
