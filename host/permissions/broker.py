@@ -46,9 +46,8 @@ class _Pending:
     settled: PermissionAnswer | None = None
 
     def settle(self, answer: PermissionAnswer) -> None:
-        if self.settled is None:
-            self.settled = answer
-            self.interrupt()
+        self.settled = answer
+        self.interrupt()
 
     def interrupt(self) -> None:
         if self.scope is not None:
@@ -178,7 +177,8 @@ class PermissionBroker:
             with CancelScope() as scope:
                 pending.scope, pending.asked = scope, surface
                 answer = await surface.ask(pending.open)
-                # Settled or moved elsewhere while the surface gave its answer: what came first holds.
+                pending.scope = None
+                # A surface may answer although it was cancelled: what came first holds, and only while attached.
                 if pending.settled is None and any(a.surface is surface for a in self._attachments):
                     self._settle_by_human(pending, answer)
         return pending.settled

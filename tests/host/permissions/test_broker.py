@@ -41,6 +41,15 @@ class Listing:
             self.withdrawn.append(question.question.agent_path)
 
 
+class Stubborn:
+    """A surface that finishes what it began, cancelled or not."""
+
+    async def ask(self, question: OpenQuestion) -> HumanAnswer:
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(10)
+        return YES
+
+
 @dataclass
 class Console:
     """A surface with a person who takes a while for each question."""
@@ -180,6 +189,26 @@ async def test_a_question_moves_on_when_its_surface_leaves() -> None:
             assert (far.seen, near.withdrawn) == (["main"], ["main"])
         await anyio.wait_all_tasks_blocked()
         assert "nobody" in asking.answers["main:make"].reason
+
+
+async def test_a_surface_that_left_cannot_answer_any_more() -> None:
+    asked = broker()
+    async with anyio.create_task_group() as tasks:
+        asking = Asking(asked, tasks)
+        with asked.attach(Stubborn()):
+            await asking.ask(question("Bash", "make"))
+    assert not asking.answers["main:make"].is_allowed
+
+
+async def test_of_two_answers_the_first_holds() -> None:
+    asked = broker()
+    async with anyio.create_task_group() as tasks:
+        asking = Asking(asked, tasks)
+        with asked.attach(Stubborn()) as attachment:
+            await asking.ask(question("Bash", "make"))
+            attachment.answer(attachment.questions()[0].id, NO)
+            await anyio.sleep(20)
+    assert not asking.answers["main:make"].is_allowed
 
 
 async def test_cancelling_withdraws_the_question() -> None:
