@@ -24,8 +24,8 @@ class ProjectionOptions:
 
     `as_recorded` lets stand what the recorded system sends although a provider
     refuses it: stored system messages of a conversation whose model takes
-    none, and more than four cache marks of the input where nothing else had
-    to be repaired.
+    none, texts of nothing but blanks, and more than four cache marks of the
+    input where nothing else had to be repaired.
     """
 
     mid_conversation_system: bool = False

@@ -75,7 +75,11 @@ def _match(pieces: list[Piece]) -> _Matches:
             for call_id, slots in of_this.items():
                 open_calls[call_id].append(slots)
     for call_id, places in early.items():
-        _match_early(places, [slot for slots in open_calls.get(call_id, ()) for slot in slots], matches)
+        still_open = [slot for group in open_calls.get(call_id, ()) for slot in group]
+        rule = RepairRule.RESULT_DUPLICATE if call_id in open_calls else RepairRule.RESULT_WITHOUT_CALL
+        for place, (caller, number) in zip(places, still_open, strict=False):
+            matches.of_caller[caller].append((place, number))
+        matches.dropped.extend((place, rule) for place in places[len(still_open) :])
     matches.dropped.sort()
     return matches
 
@@ -102,13 +106,6 @@ def _match_result(
         matches.of_caller[caller].append((at, number))
     else:
         matches.dropped.append((at, RepairRule.RESULT_DUPLICATE))
-
-
-def _match_early(places: list[int], slots: list[tuple[int, int]], matches: _Matches) -> None:
-    for at, (caller, number) in zip(places, slots, strict=False):
-        matches.of_caller[caller].append((at, number))
-    rule = RepairRule.RESULT_DUPLICATE if slots else RepairRule.RESULT_WITHOUT_CALL
-    matches.dropped.extend((at, rule) for at in places[len(slots) :])
 
 
 def _note_moves(
