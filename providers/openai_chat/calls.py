@@ -41,6 +41,7 @@ class CallDrafts:
         self._drafts: list[_Draft] = []
         self._by_index: dict[int, _Draft] = {}
         self._by_wire_id: dict[str, _Draft] = {}
+        self._is_contradicted = False
 
     def __bool__(self) -> bool:
         return bool(self._drafts)
@@ -58,7 +59,9 @@ class CallDrafts:
             draft.is_started = True
             yield CallStarted(draft.id, draft.name)
         piece = argument_text(function.get("arguments"))
-        if piece:
+        if draft.is_announced:
+            self._is_contradicted = self._is_contradicted or bool(piece.strip())
+        elif piece:
             draft.pieces.append(piece)
 
     def finish(
@@ -78,9 +81,13 @@ class CallDrafts:
         return tuple(calls), tuple(cut), tuple(events)
 
     @property
-    def has_nameless(self) -> bool:
-        """Whether a call came whose name never did."""
-        return any(not draft.name for draft in self._drafts)
+    def fault(self) -> str | None:
+        """Why these calls cannot be used, if so."""
+        if self._is_contradicted:
+            return "arguments that go on behind the end of a tool call"
+        if any(not draft.name for draft in self._drafts):
+            return "a tool call without a name"
+        return None
 
     def _find(self, wire_id: str, index: int | None, name: str) -> _Draft | None:
         at_index = None if index is None else self._by_index.get(index)

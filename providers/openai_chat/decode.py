@@ -142,8 +142,8 @@ class ChatDecoder:
     def _finish(self) -> tuple[ModelEvent, ...]:
         if not self._finish_reason:
             raise self._broken("the stream ended before the answer did (no finish_reason)")
-        if self._calls.has_nameless:
-            raise self._broken("a tool call without a name")
+        if self._calls.fault is not None:
+            raise self._broken(self._calls.fault)
         self._is_over = True
         stop = (
             StopReason.REFUSAL if self._has_refused else _STOPS.get(self._finish_reason, StopReason.END_TURN)
