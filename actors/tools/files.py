@@ -37,12 +37,13 @@ def locate(context: ToolContext, path: str) -> Path:
     return Path(os.path.normpath(context.cwd.absolute() / os.path.expanduser(path)))
 
 
-def shown(context: ToolContext, path: Path) -> str:
-    """How answers name a file: relative to the working directory where it lies inside."""
-    try:
-        return str(path.relative_to(context.cwd.absolute()))
-    except ValueError:
-        return str(path)
+def shown(context: ToolContext, path: Path | str) -> str:
+    """How answers name an absolute path: from the working directory where it lies inside."""
+    text, cwd = str(path), str(context.cwd.absolute())
+    if text == cwd:
+        return "."
+    # Not by pathlib, which takes longer to look at ten thousand names than a disk to list them.
+    return text.removeprefix(f"{cwd.rstrip('/')}/")
 
 
 def stamp_of(status: os.stat_result) -> Stamp:

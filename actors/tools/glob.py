@@ -4,7 +4,6 @@ import os
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Annotated
 
 import anyio.from_thread
@@ -17,7 +16,7 @@ from actors.tools.files import locate, path_subject, shown
 from actors.tools.function import tool
 from actors.tools.glob_pattern import glob_pattern
 from actors.tools.model import Tool, ToolContext
-from actors.tools.walk import MAX_ENTRIES, files_below
+from actors.tools.walk import MAX_ENTRIES, files_below, inside
 
 
 def glob_tool() -> Tool:
@@ -54,8 +53,8 @@ def _glob(context: ToolContext, pattern: str, path: str, limit: int) -> str:
     n_seen = 0
     for entry in islice(files_below(root, anyio.from_thread.check_cancelled), MAX_ENTRIES):
         n_seen += 1
-        if fits(os.path.relpath(entry.path, root).replace(os.sep, "/")):
-            found.append(_Found(_modified_ns(entry), shown(context, Path(entry.path))))
+        if fits(inside(str(root), entry.path)):
+            found.append(_Found(_modified_ns(entry), shown(context, entry.path)))
     found.sort(key=lambda each: (-each.modified_ns, each.path))
     lines = [each.path for each in found[:limit]]
     if len(found) > limit:

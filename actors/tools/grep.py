@@ -1,11 +1,9 @@
 """Grep: the lines that a regular expression finds, in files that git does not ignore."""
 
 import json
-import os
 import sys
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Annotated, Literal
 
 import anyio
@@ -20,7 +18,7 @@ from actors.tools.files import locate, path_subject, shown
 from actors.tools.function import tool
 from actors.tools.glob_pattern import glob_pattern
 from actors.tools.model import Tool, ToolContext
-from actors.tools.walk import MAX_ENTRIES, files_below
+from actors.tools.walk import MAX_ENTRIES, files_below, inside
 
 TIME_LIMIT_S = 20.0
 _SHOWN_NAMES = 3
@@ -75,9 +73,9 @@ def _files(context: ToolContext, path: str, glob: str | None) -> list[tuple[str,
     in_any_folder = "" if glob is None or "/" in glob else "**/"
     fits = glob_pattern(in_any_folder + (glob or "**")).fullmatch
     return [
-        (entry.path, shown(context, Path(entry.path)))
+        (entry.path, shown(context, entry.path))
         for entry in islice(files_below(root, anyio.from_thread.check_cancelled), MAX_ENTRIES)
-        if fits(os.path.relpath(entry.path, root).replace(os.sep, "/"))
+        if fits(inside(str(root), entry.path))
     ]
 
 

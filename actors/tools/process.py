@@ -12,6 +12,7 @@ import anyio
 from anyio.abc import Process
 
 from actors.tools.head_and_tail import HeadAndTail
+from actors.tools.process_group import is_group_alive
 
 # What a command's own helpers (`tee` in a pipe, say) get to write their last words.
 _DRAIN_S = 0.3
@@ -92,8 +93,11 @@ async def _collect(process: Process, output: HeadAndTail, at_end: anyio.Event) -
 
 async def _stop(process: Process, grace_s: float) -> bool:
     """Ends the group; False if there was nothing left of it."""
-    if not _signal(process.pid, signal.SIGTERM):
+    if not is_group_alive(process.pid):
+        with anyio.move_on_after(_GONE_WITHIN_S):
+            await process.wait()
         return False
+    _signal(process.pid, signal.SIGTERM)
     with anyio.move_on_after(grace_s):
         await _gone(process)
         return True
@@ -105,16 +109,11 @@ async def _stop(process: Process, grace_s: float) -> bool:
 
 async def _gone(process: Process) -> None:
     await process.wait()
-    while _signal(process.pid, 0):  # noqa: ASYNC110 - nothing rings when a grandchild ends
+    while is_group_alive(process.pid):  # noqa: ASYNC110 - nothing rings when a grandchild ends
         await anyio.sleep(_POLL_S)
 
 
-def _signal(group_id: int, number: int) -> bool:
-    """Sends it to the group; False if the group is gone."""
-    try:
+def _signal(group_id: int, number: int) -> None:
+    # Gone by itself in this moment, or run by another user (sudo) whom we cannot signal.
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(group_id, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # what is left of it runs as another user
-        return False
-    return True

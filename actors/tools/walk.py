@@ -19,8 +19,13 @@ class _Rules:
 
     def ignores(self, path: str, is_folder: bool) -> bool | None:
         """True or False where a rule speaks of the path, None where none does."""
-        inside = os.path.relpath(path, self.folder).replace(os.sep, "/")
-        return self.spec.check_file(f"{inside}/" if is_folder else inside).include
+        name = inside(self.folder, path)
+        return self.spec.check_file(f"{name}/" if is_folder else name).include
+
+
+def inside(folder: str, path: str) -> str:
+    """The path of something below a folder as seen from there."""
+    return path[len(folder.rstrip("/")) + 1 :]
 
 
 def files_below(root: Path, checkpoint: Callable[[], None] = lambda: None) -> Iterator[os.DirEntry[str]]:

@@ -74,6 +74,9 @@ class FakeHost:
     def resolve(self, name: str | None) -> ResolvedModel:
         raise AssertionError("no tool resolves a model")
 
+    async def sharpen(self, model: ResolvedModel) -> ResolvedModel:
+        return model
+
     def now_s(self) -> float:
         return 0.0
 

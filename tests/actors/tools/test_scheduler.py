@@ -154,7 +154,8 @@ async def test_calls_with_effects_are_alone_and_in_order() -> None:
 async def test_at_most_ten_run_at_once_in_a_window_that_slides() -> None:
     world = World()
     began = anyio.current_time()
-    await world.batch(calls(("read", {"s": 10}), *[("read", {"s": 1})] * 18)).run()
+    short: list[tuple[str, dict[str, JsonValue]]] = [("read", {"s": 1})]
+    await world.batch(calls(("read", {"s": 10}), *short * 18)).run()
     assert world.most_running == 10
     # Groups of ten would take 11 s: the second would wait for the slowest of the first.
     assert anyio.current_time() - began == pytest.approx(10, abs=0.1)
@@ -225,7 +226,7 @@ async def test_nobody_is_asked_about_a_call_that_cannot_run() -> None:
     assert statuses(results) == [ERROR, ERROR]
 
 
-MIXED = (
+MIXED: tuple[tuple[str, dict[str, JsonValue]], ...] = (
     ("read", {"s": 1}),
     ("read", {"s": 3}),
     ("read", {"s": 2, "ask_s": 1}),
@@ -407,8 +408,7 @@ async def test_a_tool_that_cancels_itself_is_told_as_interrupted(anyio_backend_n
         raise asyncio.CancelledError
 
     world = World()
-    batch = world.batch(
-        calls(("odd", {}), ("read", {})), tools={"odd": Tool("odd", "", {}, odd), **world.tools}
-    )
+    tools = {"odd": Tool("odd", "", {}, odd), **world.tools}
+    batch = world.batch(calls(("odd", {}), ("read", {})), tools=tools)
     assert statuses(await batch.run()) == [INTERRUPTED, OK]
     assert "c1 finished" in world.lines
