@@ -70,7 +70,14 @@ class LocalProvider:
         return _LocalStream(self._server, self._chat, request)
 
     def _chat(self, running: Running) -> OpenAIChatProvider:
-        endpoint = Endpoint(self._name, Dialect.OPENAI_CHAT, running.base_url, LiteralKey(running.key))
+        endpoint = Endpoint(
+            self._name,
+            Dialect.OPENAI_CHAT,
+            running.base_url,
+            LiteralKey(running.key),
+            # the server drops idle connections early, at times just when the next request takes one
+            headers={"connection": "close"},
+        )
         return OpenAIChatProvider(endpoint, self._http, self._profile_of, {})
 
 
