@@ -57,6 +57,13 @@ class Repository:
         self.git("commit", "--quiet", "--allow-empty", "--message", subject)
         return self.git("rev-parse", "--short", "HEAD")
 
+    def sign_head(self) -> None:
+        """Gives the last commit a signature that nobody made, so that git would have it verified."""
+        head, message = self.git("cat-file", "commit", "HEAD").split("\n\n", 1)
+        signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
+        self.write(".git/signed", f"{head}\n{signature}\n\n{message}\n")
+        self.git("reset", "--quiet", self.git("hash-object", "-t", "commit", "-w", ".git/signed"))
+
 
 @pytest.fixture
 def repository(tmp_path: Path, environ: dict[str, str]) -> Repository:
@@ -172,7 +179,10 @@ def test_without_git_everything_is_unknown(look: Look, repository: Repository) -
         assert state(seen) == GitState(*[Unknown("git is not installed")] * 5)  # type: ignore[arg-type]
 
 
-def test_a_repository_cannot_bring_its_own_git(look: Look, repository: Repository, tmp_path: Path) -> None:
+def test_a_repository_cannot_bring_its_own_git(
+    look: Look, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository.path)
     fake_git(repository.path, f"touch {tmp_path}/ran")
     look(repository.path, PATH=os.pathsep.join((".", "", os.environ["PATH"])))
     assert not (tmp_path / "ran").exists()
@@ -256,13 +266,14 @@ def test_nothing_that_a_repository_configures_is_run(
     ran.mkdir()
     repository.write("lamp.py", "on")
     repository.commit("One")
+    repository.sign_head()
     run = "touch {}/{}; cat"
     settings = {
         "core.fsmonitor": run.format(ran, "fsmonitor"),
         "core.pager": run.format(ran, "pager"),
         "core.hooksPath": str(tmp_path / "hooks"),
         "log.showSignature": "true",
-        "gpg.program": run.format(ran, "gpg"),
+        "gpg.program": str(tmp_path / "hooks" / "gpg"),
         "filter.evil.clean": run.format(ran, "clean"),
         "filter.evil.process": run.format(ran, "process"),
         "filter.evil.required": "true",
@@ -274,7 +285,7 @@ def test_nothing_that_a_repository_configures_is_run(
     for key, value in settings.items():
         repository.git("config", key, value)
     (tmp_path / "hooks").mkdir()
-    for hook in ("post-index-change", "fsmonitor-watchman"):
+    for hook in ("post-index-change", "fsmonitor-watchman", "gpg"):
         (tmp_path / "hooks" / hook).write_text(f"#!/bin/sh\ntouch {ran}/{hook}\n", "utf-8")
         (tmp_path / "hooks" / hook).chmod(0o755)
     repository.write(".gitattributes", "* filter=evil")
