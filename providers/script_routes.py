@@ -7,11 +7,12 @@ from providers.errors import ScriptExhausted
 from providers.model import Request, Role, text_of
 from providers.script import Answer
 
-Script: TypeAlias = Sequence[Answer] | Callable[[Request], Answer]
-"""Answers in order, or a function that makes one for each request."""
+Replier: TypeAlias = Callable[[Request], Answer]
+Script: TypeAlias = Sequence[Answer | Replier] | Replier
+"""Answers in order, some made from the request by a function, or one function for every request."""
 
 
-def always(answer: Answer) -> Callable[[Request], Answer]:
+def always(answer: Answer) -> Replier:
     """A script without an end: the same answer to every request."""
     return lambda request: answer
 
@@ -24,7 +25,7 @@ def otherwise(request: Request) -> bool:
     return True
 
 
-def routes(*pairs: tuple[Key, Script]) -> Callable[[Request], Answer]:
+def routes(*pairs: tuple[Key, Script]) -> Replier:
     """A script that many agents share: the first route whose key fits gives the answer.
 
     A key is a text that stands in a system or user message of the request, or
@@ -61,7 +62,7 @@ def _described(request: Request) -> str:
     return "the request (" + ("; ".join(texts) or "without messages") + ")"
 
 
-def next_answers(script: Script) -> Callable[[Request], Answer]:
+def next_answers(script: Script) -> Replier:
     """A script as a function; it raises `ScriptExhausted` when its answers are used up."""
     if callable(script):
         return script
@@ -72,7 +73,7 @@ def next_answers(script: Script) -> Callable[[Request], Answer]:
 
     def next_answer(request: Request) -> Answer:
         for answer in answers:
-            return answer
+            return answer(request) if callable(answer) else answer
         raise ScriptExhausted(f"the script has {n_answers} answers, all of them given")
 
     return next_answer

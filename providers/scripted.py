@@ -22,6 +22,7 @@ from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Final
 
+import anyio
 import anyio.lowlevel
 
 from providers.errors import IllegalRequest, ScriptExhausted
@@ -47,12 +48,13 @@ from providers.script import (
     wait_for,
 )
 from providers.script_plan import Action, Stamp, plan
-from providers.script_routes import Script, always, next_answers, otherwise, routes
+from providers.script_routes import Replier, Script, always, next_answers, otherwise, routes
 
 __all__ = [
     "SCRIPTED_PROFILE",
     "Answer",
     "Piece",
+    "Replier",
     "Script",
     "ScriptedProvider",
     "always",
@@ -105,6 +107,7 @@ class ScriptedProvider:
         self._name = name
         self._dialects = tuple(dialects)
         self._requests: list[Request] = []
+        self._was_asked = anyio.Event()
         self.profile = profile
         self.n_open = 0
 
@@ -116,12 +119,20 @@ class ScriptedProvider:
     def requests(self) -> tuple[Request, ...]:
         return tuple(self._requests)
 
+    async def until_asked(self, n_requests: int = 1) -> Request:
+        """Waits until so many requests have come, and gives the last of them."""
+        while len(self._requests) < n_requests:
+            await self._was_asked.wait()
+        return self._requests[n_requests - 1]
+
     def stream(self, request: Request) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
         return _Opening(self, request)
 
     def take(self, request: Request) -> tuple[Action, ...]:
         """Records and checks a request and plans its answer; `stream` does this on entering."""
         self._requests.append(request)
+        self._was_asked.set()
+        self._was_asked = anyio.Event()
         number = len(self._requests)
         self._refuse_illegal(request, number)
         try:

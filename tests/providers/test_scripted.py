@@ -265,6 +265,29 @@ async def test_a_function_answers_by_the_request() -> None:
     assert (await answer_of(ScriptedProvider(echo), asked("no"))).message.content == "You said no"
 
 
+async def test_one_answer_of_many_can_be_made_from_its_request() -> None:
+    provider = ScriptedProvider(["One.", lambda request: f"{len(request.messages)} messages", "Three."])
+    said = [(await answer_of(provider)).message.content for _ in range(3)]
+    assert said == ["One.", "2 messages", "Three."]
+
+
+async def test_a_test_can_wait_for_a_request() -> None:
+    provider = ScriptedProvider(always([wait(5), say("Yes.")]))
+    first, second = asked("1"), asked("2")
+    seen: list[Request] = []
+
+    async def watch() -> None:
+        seen.append(await provider.until_asked(2))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(watch)
+        await answer_of(provider, first)
+        assert seen == []
+        await answer_of(provider, second)
+        assert seen == [second]
+    assert await provider.until_asked() is first
+
+
 async def test_agents_that_share_a_provider_follow_their_own_routes() -> None:
     provider = ScriptedProvider(
         routes(
