@@ -83,9 +83,6 @@ def _look(cwd: Path, environ: Mapping[str, str], date: str | None) -> Snapshot:
     )
 
 
-# --- instruction files
-
-
 def _candidates(cwd: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Scope]]:
     """The user's file and the nearest of the workspace, those that exist; equal paths once."""
     home = home_directory(environ)
@@ -156,9 +153,6 @@ def _first_bytes(path: str) -> bytes:
 def _text(native: str) -> str:
     """Valid Unicode of a native string, whose undecodable bytes are surrogates."""
     return native.encode("utf-8", "backslashreplace").decode()
-
-
-# --- git
 
 
 @dataclass(frozen=True, slots=True)
