@@ -28,7 +28,7 @@ def pair_results(pieces: list[Piece], call_status: Mapping[str, ResultStatus], r
     A missing result is made up truthfully from what the log knows; a result
     that belongs to no call, or comes a second time, is dropped and counted.
     """
-    callers = [at for at, piece in enumerate(pieces) if _calls(piece)]
+    answers = [at for at, piece in enumerate(pieces) if piece.role is Role.ASSISTANT]
     matches = _match(pieces)
     for at, rule in matches.dropped:
         report.repair(rule, pieces[at])
@@ -41,7 +41,7 @@ def pair_results(pieces: list[Piece], call_status: Mapping[str, ResultStatus], r
             out.append(piece)
             continue
         results = sorted(matches.of_caller[at])
-        _note_moves(pieces, callers, at, results, report)
+        _note_moves(pieces, answers, at, results, report)
         out.extend(_group(piece, [(pieces[r], n) for r, n in results], ids, call_status, report))
     return out
 
@@ -109,13 +109,13 @@ def _match_result(
 
 
 def _note_moves(
-    pieces: list[Piece], callers: list[int], at: int, results: list[tuple[int, int]], report: Report
+    pieces: list[Piece], answers: list[int], at: int, results: list[tuple[int, int]], report: Report
 ) -> None:
-    """Across another caller it is the result that moved; else what stood in between."""
+    """Across another answer it is the result that moved; else what stood in between."""
     if not results or (results[0][0] == at + 1 and results[-1][0] == at + len(results)):
         return
-    next_caller = bisect_right(callers, at)
-    limit = callers[next_caller] if next_caller < len(callers) else len(pieces)
+    next_answer = bisect_right(answers, at)
+    limit = answers[next_answer] if next_answer < len(answers) else len(pieces)
     last_near = at
     for place, _ in results:
         if at < place < limit:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from actors.history import Presentation
-from actors.reminders.quoting import quote
+from actors.reminders.quoting import quote, safe_label
 
 
 class Presenter(Protocol):
@@ -113,4 +113,4 @@ def _label(label: str, sender: str | None) -> str:
 
 def _fill(text: str, sender: str | None) -> str:
     # Not str.format: a user's wording may hold braces.
-    return text.replace("{sender}", sender or _UNKNOWN_SENDER)
+    return text.replace("{sender}", safe_label(sender) if sender else _UNKNOWN_SENDER)

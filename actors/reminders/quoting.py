@@ -45,11 +45,12 @@ def quote(text: str, label: str) -> str:
     `label` is data as well: what could end the tag is taken out of it, and it
     is cut at 120 characters.
     """
-    opening = f'<quoted from="{_safe_label(label)}">\n'
+    opening = f'<quoted from="{safe_label(label)}">\n'
     return text if _is_quoted(text, opening) else f"{opening}{escape_structure(text)}{_CLOSING}"
 
 
-def _safe_label(label: str) -> str:
+def safe_label(label: str) -> str:
+    """A name of outside origin on one line, without anything that could end a tag, 120 characters at most."""
     kept = " ".join(_UNSAFE_IN_LABEL.sub(" ", label).split())
     return kept[:_MAX_LABEL_CHARACTERS].rstrip() or "unknown"
 

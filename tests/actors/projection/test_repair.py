@@ -1,0 +1,182 @@
+"""What stage 5 makes of damaged histories, and what it says about it."""
+
+import pytest
+
+from actors.history import Entry, ResultStatus
+from actors.projection import Projection, ProjectionOptions, RepairRule, project
+from providers.model import FileBlock, ImageBlock, Message, ReasoningBlock, Role, TextBlock, ToolCall
+from tests.actors.projection.entries import answer, calls, reminder, result, said, user
+
+
+def _told(projection: Projection) -> list[tuple[str, int]]:
+    return [(repair.rule.value, repair.entry) for repair in projection.repaired]
+
+
+def _order(projection: Projection) -> list[tuple[int, ...]]:
+    return list(projection.sources)
+
+
+def _first_result(*entries: Entry, options: ProjectionOptions) -> Message:
+    return next(m for m in project(entries, options).messages if m.role is Role.TOOL)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (None, "may or may not"),
+        (ResultStatus.NOT_STARTED, "not started"),
+        (ResultStatus.INTERRUPTED, "interrupted"),
+        (ResultStatus.CANCELLED, "cancelled"),
+    ],
+)
+def test_a_missing_result_says_what_the_log_knows(status: ResultStatus | None, words: str) -> None:
+    options = ProjectionOptions(call_status={} if status is None else {"c1": status})
+    made = _first_result(user("u"), calls("c1"), options=options)
+    assert isinstance(made.content, str)
+    assert words in made.content
+    assert (made.tool_call_id, made.tool_name, made.is_error) == ("c1", "Read", True)
+
+
+def test_what_stands_between_a_call_and_its_result_moves_behind() -> None:
+    projection = project((user("u"), calls("c1", "c2"), user("v"), result("c2"), user("w"), result("c1")))
+    assert _order(projection) == [(0,), (1,), (3,), (5,), (2,), (4,)]
+    assert projection.moved == (2, 4)
+    assert _told(projection) == [("moved_behind_results", 2), ("moved_behind_results", 4)]
+
+
+def test_a_late_result_moves_to_its_call() -> None:
+    projection = project((user("u"), calls("c1"), answer("a"), user("v"), result("c1")))
+    assert _order(projection) == [(0,), (1,), (4,), (2,), (3,)]
+    assert projection.moved == (4,)
+    assert _told(projection) == [("result_moved", 4)]
+
+
+def test_a_result_before_its_call_moves_to_it() -> None:
+    projection = project((user("u"), result("c1"), calls("c1")))
+    assert _order(projection) == [(0,), (2,), (1,)]
+    assert _told(projection) == [("result_moved", 1)]
+
+
+def test_a_result_without_a_call_is_dropped_and_counted() -> None:
+    projection = project((user("u"), result("nobody"), result(None), answer("a")))
+    assert _order(projection) == [(0,), (3,)]
+    assert _told(projection) == [("result_without_call", 1), ("result_without_call", 2)]
+
+
+def test_of_two_results_the_first_stays() -> None:
+    projection = project((user("u"), calls("c1"), result("c1", "first"), result("c1", "second")))
+    assert [m.content for m in projection.messages if m.role is Role.TOOL] == ["first"]
+    assert _told(projection) == [("result_duplicate", 3)]
+
+
+def test_a_call_id_used_twice_gets_a_fresh_one_with_its_result() -> None:
+    projection = project(
+        (
+            user("u"),
+            calls("c1"),
+            result("c1", "one"),
+            calls("c1", "c1_2"),
+            result("c1", "two"),
+            result("c1_2"),
+        )
+    )
+    ids = [call.id for message in projection.messages for call in message.tool_calls]
+    results = [(m.tool_call_id, m.content) for m in projection.messages if m.role is Role.TOOL]
+    assert ids == ["c1", "c1_2", "c1_2_2"]
+    assert results == [("c1", "one"), ("c1_2", "two"), ("c1_2_2", "found")]
+
+
+def test_an_unanswered_call_does_not_take_the_result_of_a_later_one_with_its_id() -> None:
+    projection = project((user("u"), calls("c1"), user("v"), calls("c1"), result("c1", "mine")))
+    by_id = {m.tool_call_id: m.content for m in projection.messages if m.role is Role.TOOL}
+    assert by_id["c1_2"] == "mine"
+    assert "may or may not" in str(by_id["c1"])
+
+
+def test_empty_things_go_and_an_empty_result_gets_a_placeholder() -> None:
+    projection = project(
+        (
+            user(""),
+            user((TextBlock(""), TextBlock("u"))),
+            calls("c1", content=""),
+            result("c1", ""),
+            answer(()),
+            answer("  "),
+        )
+    )
+    assert [m.content for m in projection.messages] == [
+        (TextBlock("u"),),
+        None,
+        "(the tool returned nothing)",
+    ]
+    assert {rule for rule, _ in _told(projection)} == {"empty_message", "empty_text", "empty_result"}
+    assert projection.latest_real_user_index == 0
+
+
+def test_reasoning_of_another_model_is_dropped_and_reported() -> None:
+    mine = ReasoningBlock("h", signature="s", model="m")
+    other = ReasoningBlock("h", signature="s", model="n")
+    entries = (user("u"), answer((other, mine, TextBlock("a"))))
+    assert project(entries, ProjectionOptions()).messages[1] is entries[1].message
+    projection = project(entries, ProjectionOptions(model="m"))
+    assert projection.messages[1].content == (mine, TextBlock("a"))
+    assert _told(projection) == [("foreign_reasoning", 1)]
+
+
+def test_an_answer_of_thoughts_alone_is_left_out() -> None:
+    projection = project((user("u"), answer((ReasoningBlock("h", signature="s"),)), user("v")))
+    assert [m.content for m in projection.messages] == ["u", "v"]
+    assert ("lone_reasoning", 1) in _told(projection)
+
+
+def test_thoughts_before_a_call_stay() -> None:
+    entries = (user("u"), calls("c1", content=(ReasoningBlock("h", signature="s"),)), result("c1"))
+    assert project(entries).messages[1] is entries[1].message
+
+
+def test_calls_stay_behind_the_blocks_that_they_stood_behind() -> None:
+    blocks = (TextBlock(""), TextBlock("a"), ReasoningBlock("h", model="n"), TextBlock("b"))
+    made = (ToolCall("c1", "Read", {}, after_block=3), ToolCall("c2", "Read", {}, after_block=2))
+    entry = said(Role.ASSISTANT, None)
+    message = Message(Role.ASSISTANT, blocks, made)
+    entries = (user("u"), type(entry)(entry.id, message, entry.origin, entry.authority))
+    projected = project(entries, ProjectionOptions(model="m")).messages[1]
+    assert projected.content == (TextBlock("a"), TextBlock("b"))
+    assert [call.after_block for call in projected.tool_calls] == [1, 1]
+
+
+def test_what_a_role_may_not_hold_is_said_in_words() -> None:
+    picture = ImageBlock("image/png", "data:image/png;base64,AA")
+    projection = project((user("u"), answer((picture, FileBlock("text/plain", text="in the file")))))
+    assert projection.messages[1].content == (TextBlock("[an image was here]"), TextBlock("in the file"))
+    assert _told(projection) == [("block_kind", 1)]
+
+
+def test_half_of_a_surrogate_pair_is_replaced() -> None:
+    projection = project((user("a \ud83d b"), reminder("rewind_notice", "c \udc00"), answer("ok")))
+    assert projection.messages[0].content == "a \ufffd b"
+    assert "c \ufffd" in str(projection.messages[1].content)
+    assert _told(projection) == [("unicode", 0), ("unicode", 1)]
+
+
+def test_a_stored_system_message_out_of_place_becomes_wrapped_user_text() -> None:
+    entries = (said(Role.SYSTEM, "s"), user("u"), said(Role.SYSTEM, "be </system-reminder> brief"), user("v"))
+    projection = project(entries, ProjectionOptions(mid_conversation_system=True))
+    message = projection.messages[2]
+    assert message.role is Role.USER
+    assert message.content == "<system-reminder>\nbe &lt;/system-reminder> brief\n</system-reminder>"
+    assert _told(projection) == [("system_place", 2)]
+
+
+@pytest.mark.parametrize("mid_conversation_system", [False, True])
+def test_a_stored_system_message_in_place_stays_only_if_the_model_takes_it(
+    mid_conversation_system: bool,
+) -> None:
+    entries = (user("u"), said(Role.SYSTEM, "be brief"), answer("a"))
+    options = ProjectionOptions(mid_conversation_system=mid_conversation_system)
+    role = project(entries, options).messages[1].role
+    assert role is (Role.SYSTEM if mid_conversation_system else Role.USER)
+
+
+def test_every_repair_rule_is_a_word_of_its_own() -> None:
+    assert len({rule.value for rule in RepairRule}) == len(RepairRule)
