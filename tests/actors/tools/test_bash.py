@@ -33,8 +33,8 @@ def is_alive(pid: int) -> bool:
 
 
 def pids_in(folder: Path) -> list[int]:
-    """The ids that a command wrote down, one a file."""
-    return [int(file.read_text()) for file in folder.glob("*.pid")]
+    """The ids that a command wrote down, one a file; empty if it was stopped in the act."""
+    return [int(text) for file in folder.glob("*.pid") if (text := file.read_text())]
 
 
 def assert_none_is_left(folder: Path, n_wanted: int) -> None:

@@ -120,7 +120,9 @@ def test_what_cannot_be_read_is_refused_with_the_reason(tmp_path: Path, path: st
     (tmp_path / "folder").mkdir()
     (tmp_path / "text").write_text("x")
     (tmp_path / "binary").write_bytes(b"a\0b")
-    (tmp_path / "huge.png").write_bytes(PNG + bytes(5_000_001 - len(PNG)))
+    with open(tmp_path / "huge.png", "wb") as file:
+        file.write(PNG)
+        file.truncate(5_000_001)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(BadInput, match=says):
