@@ -52,7 +52,8 @@ class World:
 
     async def decide(self, call: ToolCall, tool: Tool) -> PermissionAnswer:
         assert isinstance(call.input, dict)
-        await anyio.sleep(float(str(call.input.get("ask_s", 0))))
+        if "ask_s" in call.input:
+            await anyio.sleep(float(str(call.input["ask_s"])))
         return PermissionAnswer("deny" not in call.input, str(call.input.get("deny", "")))
 
     async def on_started(self, call_ids: tuple[str, ...]) -> None:
@@ -157,6 +158,7 @@ async def test_at_most_ten_run_at_once_in_a_window_that_slides() -> None:
     short: list[tuple[str, dict[str, JsonValue]]] = [("read", {"s": 1})]
     await world.batch(calls(("read", {"s": 10}), *short * 18)).run()
     assert world.most_running == 10
+    assert world.lines[:10] == [f"c{number} began" for number in range(1, 11)]
     # Groups of ten would take 11 s: the second would wait for the slowest of the first.
     assert anyio.current_time() - began == pytest.approx(10, abs=0.1)
 
