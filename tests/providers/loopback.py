@@ -12,13 +12,15 @@ Answer = Callable[[SocketStream], Awaitable[None]]
 
 @dataclass
 class Loopback:
-    """`requests` holds what came in, `n_connections` how often somebody connected."""
+    """`requests` holds what came in, `n_connections` how often somebody connected.
+
+    `gone` can be acquired once for every client that hung up.
+    """
 
     port: int
     requests: list[bytes] = field(default_factory=list)
     n_connections: int = 0
-    n_gone: int = 0
-    is_gone: anyio.Event = field(default_factory=anyio.Event)
+    gone: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(0))
 
     @property
     def url(self) -> str:
@@ -39,8 +41,7 @@ async def loopback(answer: Answer) -> AsyncIterator[Loopback]:
                     server.requests.append(await _read_request(stream))
                     await answer(stream)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                server.n_gone += 1
-                server.is_gone.set()
+                server.gone.release()
 
     async with listener, anyio.create_task_group() as tasks:
         tasks.start_soon(listener.serve, serve)

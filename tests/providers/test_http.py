@@ -66,10 +66,13 @@ def test_an_environment_proxy_is_not_used(real_backend: str, monkeypatch: pytest
 
 def test_a_configured_proxy_is_used_but_never_for_this_machine(real_backend: str) -> None:
     async def main() -> None:
-        async with loopback(reply(200, b"{}")) as server, loopback(reply(200, b'"proxy"')) as proxy:
-            async with open_http(proxy_url=proxy.url) as http:
-                assert (await http.get_json(call(server.url))).body == b"{}"
-                assert (await http.get_json(call("http://box.invalid/"))).body == b'"proxy"'
+        async with (
+            loopback(reply(200, b"{}")) as server,
+            loopback(reply(200, b'"proxy"')) as proxy,
+            open_http(proxy_url=proxy.url) as http,
+        ):
+            assert (await http.get_json(call(server.url))).body == b"{}"
+            assert (await http.get_json(call("http://box.invalid/"))).body == b'"proxy"'
         assert len(server.requests) == len(proxy.requests) == 1
 
     anyio.run(main, backend=real_backend)
@@ -130,7 +133,7 @@ def test_cancelling_closes_the_connection_at_once(real_backend: str) -> None:
                         pass
             assert scope.cancelled_caught
             with anyio.fail_after(DEADLINE_S):
-                await server.is_gone.wait()
+                await server.gone.acquire()
 
     anyio.run(main, backend=real_backend)
 
@@ -142,7 +145,7 @@ def test_cancelling_before_the_answer_closes_the_connection_at_once(real_backend
                 await http.post_json(call(server.url), {})
             assert scope.cancelled_caught
             with anyio.fail_after(DEADLINE_S):
-                await server.is_gone.wait()
+                await server.gone.acquire()
             async with loopback(reply(200, b"{}")) as other:
                 assert (await http.get_json(call(other.url))).status == 200
 
@@ -158,8 +161,8 @@ def test_leaving_a_stream_early_leaves_no_generator_to_the_collector(real_backen
                         await anext(response.chunks)
             gc.collect()  # a generator left behind warns here, and warnings are errors
             with anyio.fail_after(DEADLINE_S):
-                while server.n_gone < 3:
-                    await anyio.sleep(0.01)
+                for _ in range(3):
+                    await server.gone.acquire()
 
     anyio.run(main, backend=real_backend)
 
@@ -186,10 +189,13 @@ def test_many_streams_run_at_once_over_one_client(real_backend: str) -> None:
 
 def test_a_body_that_never_ends_is_refused(real_backend: str) -> None:
     async def main() -> None:
-        async with loopback(chunked(*[b"x" * 1000] * 20)) as server, open_http() as http:
-            async with http.stream(call(server.url), {}) as response:
-                with pytest.raises(ProtocolMismatch, match="1,500 bytes"):
-                    await read_body(call(server.url), response, max_bytes=1500)
+        async with (
+            loopback(chunked(*[b"x" * 1000] * 20)) as server,
+            open_http() as http,
+            http.stream(call(server.url), {}) as response,
+        ):
+            with pytest.raises(ProtocolMismatch, match="1,500 bytes"):
+                await read_body(call(server.url), response, max_bytes=1500)
 
     anyio.run(main, backend=real_backend)
 

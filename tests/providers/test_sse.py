@@ -8,6 +8,12 @@ from providers.errors import ProtocolMismatch
 from providers.sse import ServerSentEvent, SseDecoder
 from tests.providers.streams import decoded
 
+
+def feed_all(sse: SseDecoder, chunks: list[bytes]) -> None:
+    for chunk in chunks:
+        sse.feed(chunk)
+
+
 STREAM = (
     "\ufeff: a comment\r\n"
     "event: first\r\ndata: one\u2028line \u0085 \u2029 still\r\n\r\n"
@@ -82,8 +88,7 @@ def test_an_event_over_the_bound_is_refused(stream: bytes) -> None:
     for size in (1, 7, len(stream)):
         sse = SseDecoder(max_event_bytes=100)
         with pytest.raises(ProtocolMismatch, match="100 bytes"):
-            for i in range(0, len(stream), size):
-                sse.feed(stream[i : i + size])
+            feed_all(sse, [stream[i : i + size] for i in range(0, len(stream), size)])
 
 
 def test_many_small_events_in_one_chunk_stay_under_the_bound() -> None:

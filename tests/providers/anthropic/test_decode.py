@@ -47,14 +47,14 @@ def block(index: int, content: Payload, *deltas: Payload) -> list[ServerSentEven
 
 
 def text(index: int, *pieces: str) -> list[ServerSentEvent]:
-    return block(
-        index, {"type": "text", "text": ""}, *({"type": "text_delta", "text": piece} for piece in pieces)
-    )
+    deltas: list[Payload] = [{"type": "text_delta", "text": piece} for piece in pieces]
+    return block(index, {"type": "text", "text": ""}, *deltas)
 
 
 def tool(index: int, call_id: str, *pieces: str) -> list[ServerSentEvent]:
     content: Payload = {"type": "tool_use", "id": call_id, "name": "read", "input": {}}
-    return block(index, content, *({"type": "input_json_delta", "partial_json": piece} for piece in pieces))
+    deltas: list[Payload] = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
+    return block(index, content, *deltas)
 
 
 def end(reason: str | None = "end_turn", **usage: JsonValue) -> list[ServerSentEvent]:
