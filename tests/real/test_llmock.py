@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import anyio
 import pytest
+from pydantic import JsonValue
 
 from providers.anthropic import AnthropicProvider
 from providers.endpoint import AuthStyle, Endpoint, LiteralKey
