@@ -36,6 +36,8 @@ RECORD_VERSION = 1
 _RECORD_NAMES = {kind: name for name, kind in RECORD_KINDS.items()}
 _EVENT_NAMES = {kind: name for name, kind in EVENT_KINDS.items()}
 
+_REPLACED_SURROGATE = "\ufffd\ufffd\ufffd".encode()
+
 # A number with more digits cannot be read back: Python refuses to parse it.
 _MAX_INT_DIGITS = 4300
 _DIGITS_TO_ZEROS = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
@@ -116,7 +118,7 @@ def decode_log(agent_id: AgentId, n_records: int, rows: Iterable[tuple[int, Enco
 def event_to_json(event: SessionEvent) -> dict[str, JsonValue]:
     """The event as one JSON object: its kind under `event`, then its fields."""
     name = _EVENT_NAMES[type(event)]
-    fields: dict[str, JsonValue] = _event_adapter(name).dump_python(event, mode="json")
+    fields: dict[str, JsonValue] = json.loads(_dump(_event_adapter(name), event, name))
     return {"event": name, **fields}
 
 
@@ -139,21 +141,21 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind | None, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
-def _dump(adapter: TypeAdapter[Record | None], record: Record, name: str) -> bytes:
+def _dump(adapter: TypeAdapter[Any], value: Record | SessionEvent, name: str) -> bytes:
     try:
-        return adapter.dump_json(record, warnings="error")
-    except PydanticSerializationError:
-        # Lone surrogates are no UTF-8; the json module can write them as escapes.
-        return _dump_slowly(adapter, record, name)
+        data = adapter.dump_json(value, warnings="error")
+    except PydanticSerializationError:  # lone surrogates are no UTF-8, for one
+        return _dump_as_ascii(adapter, value, name)
+    # In keys of a dict, pydantic writes this for a lone surrogate and says nothing.
+    return _dump_as_ascii(adapter, value, name) if _REPLACED_SURROGATE in data else data
 
 
-def _dump_slowly(adapter: TypeAdapter[Record | None], record: Record, name: str) -> bytes:
+def _dump_as_ascii(adapter: TypeAdapter[Any], value: Record | SessionEvent, name: str) -> bytes:
+    """Slower, with surrogates as escapes. Not pydantic's JSON mode: that replaces them in keys as well."""
     try:
-        return json.dumps(
-            adapter.dump_python(record, mode="json", warnings="error"), separators=(",", ":")
-        ).encode()
+        return json.dumps(adapter.dump_python(value, warnings="error"), separators=(",", ":")).encode()
     except (ValueError, TypeError, RecursionError) as error:
-        raise LogFailed(f"a record {name} cannot be stored: {_first_line(error)}") from error
+        raise LogFailed(f"{name} cannot be stored: {_first_line(error)}") from error
 
 
 def _load(adapter: TypeAdapter[Record | None], data: bytes) -> Record | None:
@@ -168,7 +170,7 @@ def _refuse_unreadable(data: bytes, name: str) -> None:
     try:
         json.loads(data)
     except ValueError as error:
-        raise LogFailed(f"a record {name} cannot be stored: {_first_line(error)}") from error
+        raise LogFailed(f"{name} cannot be stored: {_first_line(error)}") from error
 
 
 def _first_line(error: Exception) -> str:

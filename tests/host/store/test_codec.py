@@ -199,6 +199,21 @@ def test_infinities_and_nan_survive() -> None:
     assert repr(there_and_back(record)) == repr(record)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"\ud800": None},
+        {"x\ud800": "\udfff", "x": 1},
+        {"a": [{"b\udc80": {}}]},
+        {"\ufffd\ufffd\ufffd": "\ufffd\ufffd\ufffd"},
+    ],
+)
+def test_lone_surrogates_survive_in_keys_as_well(value: dict[str, Any]) -> None:
+    assert there_and_back(SnapshotTaken(value, 1.0)) == SnapshotTaken(value, 1.0)
+    assert there_and_back(holding(call_input=value)) == holding(call_input=value)
+    assert event_to_json(ToolBegan(Address("main"), "c1", "Read", value))["input"] == value
+
+
 def test_an_event_is_its_kind_and_its_fields() -> None:
     event = ToolBegan(Address("main"), "c1", "Read", {"path": "a"})
     assert event_to_json(event) == {
