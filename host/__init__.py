@@ -1,7 +1,28 @@
-"""The process around agents: starting, addressing, storing, asking people, showing, scripting."""
+"""The process around agents: starting, addressing, storing, asking people, showing, scripting.
 
-from host.host import Host
-from host.opening import open_host
-from host.session import Session, TurnStream
+What is named here is loaded when it is first used: the command line lives in
+this package and must show its help at once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from host.host import Host
+    from host.opening import open_host
+    from host.session import Session, TurnStream
 
 __all__ = ["Host", "Session", "TurnStream", "open_host"]
+
+_HOMES = {
+    "Host": "host.host",
+    "Session": "host.session",
+    "TurnStream": "host.session",
+    "open_host": "host.opening",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

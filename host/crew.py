@@ -169,8 +169,8 @@ class Crew:
         closing = closing_records(fold, self.services.ids, self.services.clock)
         if closing:
             living.actor.parts.ledger.submit(*closing)
+        living.is_newly_lost = was_cut_off
         if was_cut_off and parent is not None:
-            living.is_newly_lost = True
             self.end(living, AgentState.LOST, "the host stopped while it worked")
         return living
 

@@ -147,6 +147,15 @@ class Host:
         await self._now.spawning.tell_of_lost(tree)
         return Session(tree[0], self._now.crew)
 
+    def model_name(self, name: str | None = None) -> str:
+        """The full name of a model that could be asked, None for the default one; nothing is asked yet.
+
+        Raises:
+            NoModel: no default can be had; says which ways there are.
+            ModelNotFound, AuthenticationFailed: no such provider, or no key for it.
+        """
+        return self._models.resolve(name).name
+
     def find(self, name_or_id: str) -> Session:
         """A living agent.
 

@@ -6,7 +6,7 @@ from typing import Any, Self, TypeVar, overload
 import anyio
 
 from actors.address import USER, Address, AgentId
-from actors.envelope import EnvelopeId, EnvelopeKind, SenderRole
+from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, SenderRole
 from actors.errors import ActorStopped, LimitReached, NotDelivered, ResultInvalid, TurnCancelled, TurnFailed
 from actors.events import MessageDropped, MessageTaken, SessionEvent, TurnFinished
 from actors.history import Entry
@@ -16,6 +16,7 @@ from actors.records import AgentState, TurnEnded, TurnStop
 from host.crew import Crew
 from host.hub import Subscription
 from host.living import Living
+from host.permissions import PermissionMode
 from host.typed import ResultType
 from providers.model import Usage
 
@@ -56,6 +57,21 @@ class Session:
     def spent(self) -> Usage:
         """Tokens of all finished turns of this agent (its subagents not included)."""
         return self._living.actor.parts.ledger.fold.spent
+
+    @property
+    def waiting(self) -> tuple[Envelope, ...]:
+        """Messages that are accepted and that no turn has taken yet, oldest first."""
+        return self._living.actor.mailbox.waiting()
+
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether the host that ran it before ended in the middle of a turn."""
+        return self._living.is_newly_lost
+
+    @property
+    def mode(self) -> PermissionMode:
+        """What it may do without asking; `Host.set_mode` changes it."""
+        return self._living.mode
 
     @property
     def history(self) -> Sequence[Entry]:

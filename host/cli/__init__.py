@@ -1,0 +1,1 @@
+"""The command line. Its modules load what they need when a command runs, so that help comes at once."""

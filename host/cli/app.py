@@ -1,0 +1,45 @@
+"""The commands, by their names."""
+
+from typing import Annotated
+
+import typer
+
+from host.cli.ask import ask
+from host.cli.chat import chat
+from host.cli.demo import demo
+from host.cli.init import init
+from host.cli.model import model
+from host.cli.project import project
+from host.cli.resume import resume
+from host.cli.run import run
+from host.cli.sessions import sessions
+
+app = typer.Typer(
+    help="A host for agents: they work, talk to each other and to you, and nothing accepted is lost.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(is_wanted: bool) -> None:
+    if is_wanted:
+        from importlib.metadata import version
+
+        print(f"callboard {version('callboard')}")
+        raise typer.Exit
+
+
+@app.callback()
+def callboard(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="The version, and leave.")
+    ] = False,
+) -> None:
+    """A host for agents: they work, talk to each other and to you, and nothing accepted is lost."""
+
+
+for command in (chat, ask, run, sessions, resume, project, init, demo):
+    app.command()(command)
+app.add_typer(model, name="model")

@@ -1,0 +1,86 @@
+"""Opens a host for a chat: with a new session, or with one of the store."""
+
+import sys
+from collections.abc import Sequence
+
+from actors import Agent, builtin_tools
+from actors.history import Entry, MessageEntry, Origin, Presentation
+from host.cli.chatting import Chat
+from host.cli.finding import find_session
+from host.cli.keyboard import is_terminal
+from host.cli.launch import Signals
+from host.cli.options import Settings
+from host.cli.output import put
+from host.cli.screen import PROMPT
+from host.cli.view import Tone
+from host.opening import open_host
+from host.permissions import PermissionMode
+from host.session import Session
+from providers.model import Role, text_of
+
+LAST_MESSAGES = 6
+_MESSAGE_LINES = 12
+
+
+async def new_chat(settings: Settings, name: str, signals: Signals, *, as_json: bool) -> int:
+    """A chat in a new session; gives the exit code."""
+    async with open_host(arguments=settings.arguments(), cwd=settings.folder()) as host:
+        model = host.model_name()
+        events = host.watch()
+        session = await host.start(Agent(name, tools=tuple(builtin_tools().values())))
+        chat = Chat(host, session, model=None, as_json=as_json)
+        if is_terminal(sys.stdin, sys.stdout):
+            chat.tell(f"{model} · mode {session.mode.value} · session {session.id} · /help")
+        return await chat.run(signals, events)
+
+
+async def resumed_chat(settings: Settings, wanted: str, signals: Signals, *, as_json: bool) -> int:
+    """A chat that goes on with a stored session; gives the exit code."""
+    async with open_host(arguments=settings.arguments(), cwd=settings.folder()) as host:
+        host.model_name(settings.model)
+        row = find_session(await host.sessions(), wanted)
+        events = host.watch()
+        session = await host.resume(row.agent_id, tools=tuple(builtin_tools().values()))
+        if settings.mode is not None:
+            host.set_mode(session, PermissionMode(settings.mode.value))
+        chat = Chat(host, session, model=settings.model, as_json=as_json)
+        if not as_json:
+            for line in last_messages(session.history):
+                put(line + "\n")
+        _tell_what_waits(chat, session)
+        return await chat.run(signals, events)
+
+
+def _tell_what_waits(chat: Chat, session: Session) -> None:
+    chat.tell(f"session {session.id} · mode {session.mode.value}")
+    if session.was_cut_off:
+        chat.tell(
+            "the last turn was cut off when its host ended; what was acknowledged is here", Tone.CAREFUL
+        )
+    if n_waiting := len(session.waiting):
+        chat.tell(f"{n_waiting} {'message' if n_waiting == 1 else 'messages'} still to be worked on")
+
+
+def last_messages(history: Sequence[Entry]) -> list[str]:
+    """The last things that were said by the person and by the agent, each as lines."""
+    said = [entry for entry in history if isinstance(entry, MessageEntry) and _is_said(entry)]
+    lines = []
+    for entry in said[-LAST_MESSAGES:]:
+        text = text_of(entry.message.content).rstrip().splitlines()
+        lead = PROMPT if entry.message.role is Role.USER else ""
+        lines += [
+            f"{lead if number == 0 else ' ' * len(lead)}{line}"
+            for number, line in enumerate(text[:_MESSAGE_LINES])
+        ]
+        if len(text) > _MESSAGE_LINES:
+            lines.append(f"… {len(text) - _MESSAGE_LINES} more lines")
+        if entry.is_partial:
+            lines.append("(cut off here)")
+    return lines
+
+
+def _is_said(entry: MessageEntry) -> bool:
+    if entry.message.role is Role.ASSISTANT:
+        return bool(text_of(entry.message.content).strip())
+    is_person = entry.origin is Origin.USER and entry.presentation in (None, Presentation.USER_STEER)
+    return entry.message.role is Role.USER and is_person

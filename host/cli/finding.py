@@ -1,0 +1,27 @@
+"""Which session of a store is meant. Pure."""
+
+from collections.abc import Sequence
+
+from host.errors import UnknownSession
+from host.store.ports import AgentRow
+
+_SHOWN = 5
+
+
+def find_session(rows: Sequence[AgentRow], wanted: str) -> AgentRow:
+    """By id, by the beginning of an id that no other has, or by a name that no other has.
+
+    Raises:
+        UnknownSession: none, or several; says which.
+    """
+    found = [row for row in rows if row.agent_id == wanted]
+    found = found or [row for row in rows if row.name == wanted]
+    found = found or [row for row in rows if wanted and row.agent_id.startswith(wanted)]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UnknownSession(f"the store has no session {wanted!r}; `callboard sessions` lists what there is")
+    ids = ", ".join(row.agent_id for row in found[-_SHOWN:])
+    raise UnknownSession(
+        f"{len(found)} sessions are meant by {wanted!r}; name one by its id, the last are: {ids}"
+    )
