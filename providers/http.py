@@ -168,13 +168,21 @@ async def open_http(*, proxy_url: str | None = None) -> AsyncIterator[Http]:
 
     There is no bound on connections: how many requests run at once is the
     gate's business, and a queue here would hide behind its back.
+
+    Raises:
+        ProviderUnusable: the proxy cannot be used; its URL is not shown, it may hold a password.
     """
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
     mounts = dict.fromkeys(_LOOPBACK) if proxy_url is not None else None
     headers = {"user-agent": "callboard"}
-    client = httpx.AsyncClient(
-        trust_env=False, limits=limits, headers=headers, proxy=proxy_url, mounts=mounts
-    )
+    try:
+        client = httpx.AsyncClient(
+            trust_env=False, limits=limits, headers=headers, proxy=proxy_url, mounts=mounts
+        )
+    except (ValueError, ImportError, httpx.InvalidURL) as exc:
+        raise ProviderUnusable(
+            f"the proxy in the configuration cannot be used ({type(exc).__name__})"
+        ) from None
     async with client:
         yield Http(client)
 

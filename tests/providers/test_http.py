@@ -78,6 +78,19 @@ def test_a_configured_proxy_is_used_but_never_for_this_machine(real_backend: str
     anyio.run(main, backend=real_backend)
 
 
+@pytest.mark.parametrize(
+    "url", ["ftp://me:sk-secret@box", "http://me:sk-secret@box:port", "socks5://me:sk-secret@box"]
+)
+def test_a_proxy_that_cannot_be_used_is_refused_without_being_shown(real_backend: str, url: str) -> None:
+    async def main() -> None:
+        with pytest.raises(ProviderUnusable, match="proxy") as caught:
+            async with open_http(proxy_url=url):
+                pass
+        assert "sk-secret" not in str(caught.value)
+
+    anyio.run(main, backend=real_backend)
+
+
 async def failure_of(http: Http, url: str, *, idle_timeout_s: float = 5.0) -> ProviderError:
     try:
         await http.get_json(call(url, idle_timeout_s=idle_timeout_s))
