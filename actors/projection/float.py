@@ -1,6 +1,7 @@
 """Stage 2: what the host adds to a turn stands where the turn begins."""
 
 from actors.projection.model import Piece, Report
+from providers.model import Role
 
 
 def float_to_turn_start(pieces: list[Piece], report: Report) -> list[Piece]:
@@ -29,7 +30,7 @@ def float_to_turn_start(pieces: list[Piece], report: Report) -> list[Piece]:
 
 
 def _is_boundary(piece: Piece) -> bool:
-    return piece.is_presented or (piece.role is not None and piece.role != "user")
+    return piece.is_presented or (piece.role is not None and piece.role is not Role.USER)
 
 
 def _set_down(aside: list[Piece], backwards: list[Piece], n_passed: int, report: Report) -> None:

@@ -1,5 +1,7 @@
 """What stage 5 makes of damaged histories, and what it says about it."""
 
+from dataclasses import replace
+
 import pytest
 
 from actors.history import Entry, ResultStatus
@@ -180,3 +182,30 @@ def test_a_stored_system_message_in_place_stays_only_if_the_model_takes_it(
 
 def test_every_repair_rule_is_a_word_of_its_own() -> None:
     assert len({rule.value for rule in RepairRule}) == len(RepairRule)
+
+
+def test_two_results_of_one_id_answer_the_latest_call_first_and_then_the_one_before() -> None:
+    entries = (user("u"), calls("c1"), calls("c1"), result("c1", "later"), result("c1", "earlier"))
+    by_id = {m.tool_call_id: m.content for m in project(entries).messages if m.role is Role.TOOL}
+    assert by_id == {"c1": "earlier", "c1_2": "later"}
+
+
+def test_results_keep_the_order_in_which_they_came_in() -> None:
+    projection = project((user("u"), result("c2"), calls("c1", "c2"), result("c1"), answer("a")))
+    assert _order(projection) == [(0,), (2,), (1,), (3,), (4,)]
+
+
+def test_what_the_host_put_between_results_moves_without_being_a_repair() -> None:
+    notes = (user("n", source="legacy_synthetic"), reminder("plan_file_reference", "p"))
+    projection = project((user("u"), calls("c1", "c2"), result("c1"), *notes, result("c2"), answer("a")))
+    assert _order(projection) == [(0,), (1,), (2,), (5,), (3,), (4,), (6,)]
+    assert projection.moved == (3, 4)
+    assert projection.repaired == ()
+
+
+def test_the_author_of_reasoning_is_whom_the_entry_names_before_whom_the_provider_names() -> None:
+    thoughts = answer((ReasoningBlock("h", signature="s", model="m-2026-10-01"), TextBlock("a")))
+    entry = replace(thoughts, model="m")
+    assert project((user("u"), entry), ProjectionOptions(model="m")).messages[1] is entry.message
+    projection = project((user("u"), entry), ProjectionOptions(model="m-2026-10-01"))
+    assert projection.messages[1].content == (TextBlock("a"),)

@@ -1,5 +1,7 @@
 """Places, merges, marks and the report of a projection, one rule at a time."""
 
+from dataclasses import replace
+
 import pytest
 
 from actors.errors import EmptyReminderBody, UnknownReminderSource
@@ -147,3 +149,10 @@ def test_a_presented_body_of_blocks_is_one_text() -> None:
 def test_every_reminder_of_a_long_turn_lands_in_one_system_message() -> None:
     entries: tuple[Entry, ...] = (user("u"), *(reminder("date_change", f"r{n}") for n in range(500)))
     assert _sources(entries) == [(0,), tuple(range(1, 501))]
+
+
+def test_a_steer_under_the_name_of_another_source_is_no_message_of_the_user() -> None:
+    steer = incoming(Presentation.USER_STEER, "stop", origin=Origin.USER)
+    stray = replace(steer, source="legacy_synthetic")
+    assert project((user("u"), answer("a"), steer)).latest_real_user_index == 2
+    assert project((user("u"), answer("a"), stray)).latest_real_user_index == 0
