@@ -181,6 +181,7 @@ class Mailbox:
 
     def take(self, envelopes: tuple[Envelope, ...]) -> None:
         """Takes these out. The caller submits their "taken" record before its next await."""
+        self._collect()
         for envelope in envelopes:
             self._picked.remove(envelope)
             self._free_slot()

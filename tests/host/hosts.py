@@ -1,5 +1,6 @@
 """A host for tests in virtual time: in memory, with a scripted model."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from actors.ports import ResolvedModel
@@ -11,6 +12,7 @@ from host.store.ports import Store
 from host.surroundings import Unseen
 from host.testing import VirtualClock
 from providers.errors import ModelNotFound
+from providers.ports import Provider
 from providers.scripted import ScriptedProvider
 from providers.tokens import EstimateCounter
 
@@ -18,7 +20,10 @@ from providers.tokens import EstimateCounter
 class ScriptedModels:
     """Resolves `scripted` (and nothing) to the given providers, by name."""
 
-    def __init__(self, *providers: ScriptedProvider) -> None:
+    def __init__(
+        self, *providers: ScriptedProvider, wrap: Callable[[Provider], Provider] = lambda provider: provider
+    ) -> None:
+        self._wrap = wrap
         self._providers = {provider.name: provider for provider in providers}
         self._default = providers[0].name
 
@@ -27,19 +32,22 @@ class ScriptedModels:
         provider = self._providers.get(wanted)
         if provider is None:
             raise ModelNotFound(f"no model named {wanted!r}")
-        return ResolvedModel(wanted, provider, provider.profile, EstimateCounter())
+        return ResolvedModel(wanted, self._wrap(provider), provider.profile, EstimateCounter())
 
     async def sharpen(self, model: ResolvedModel) -> ResolvedModel:
         return model
 
 
 def scripted_host(
-    *providers: ScriptedProvider, store: Store | None = None, config: Config | None = None
+    *providers: ScriptedProvider,
+    store: Store | None = None,
+    config: Config | None = None,
+    wrap: Callable[[Provider], Provider] = lambda provider: provider,
 ) -> Host:
     clock = VirtualClock()
     return Host(
         store=store if store is not None else MemoryStore(now_s=clock.now_s),
-        models=ScriptedModels(*providers),
+        models=ScriptedModels(*providers, wrap=wrap),
         surroundings=Unseen(),
         clock=clock,
         ids=CountingIds(),
