@@ -49,7 +49,7 @@ test: check
 
 # pytest ends with 5 when nothing is marked slow, which is no failure.
 test-slow: $(STAMP)
-	@$(BIN)/pytest -q --no-header -m slow $(PARALLEL) || { code=$$?; [ $$code -eq 5 ] || exit $$code; }
+	@$(BIN)/pytest -q --no-header -m slow -o faulthandler_timeout=1800 $(PARALLEL) || { code=$$?; [ $$code -eq 5 ] || exit $$code; }
 
 bench: $(STAMP)
 	@if [ -d benchmarks ]; then $(BIN)/python -m benchmarks; else echo "bench: nothing is measured yet"; fi

@@ -178,7 +178,7 @@ class PermissionBroker:
                 pending.scope, pending.asked = scope, surface
                 answer = await surface.ask(pending.open)
                 pending.scope = None
-                # A cancelled surface may answer all the same: the first answer holds, from who is attached.
+                # A cancelled surface may answer all the same; the first answer of an attached one holds.
                 if pending.settled is None and any(a.surface is surface for a in self._attachments):
                     self._settle_by_human(pending, answer)
         return pending.settled
