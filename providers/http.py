@@ -123,7 +123,7 @@ class Http:
             content = body_bytes(call.who, body)
         method = "GET" if body is None else "POST"
         try:
-            return self._client.build_request(
+            request = self._client.build_request(
                 method, call.url, headers=headers, content=content, timeout=timeout
             )
         except (httpx.InvalidURL, UnicodeError) as exc:
@@ -131,6 +131,33 @@ class Http:
             raise ProviderUnusable(
                 f"{call.who}: the URL or a header cannot be sent ({type(exc).__name__})"
             ) from None
+        request.stream = _Body(content or b"")
+        return request
+
+
+class _Body(httpx.AsyncByteStream):
+    """A request's body; the library's own is a generator, which a cancelled request would leave behind."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return _Once(self._content)
+
+
+class _Once:
+    """Gives its content, then ends."""
+
+    def __init__(self, content: bytes) -> None:
+        self._parts = [content] if content else []
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if not self._parts:
+            raise StopAsyncIteration
+        return self._parts.pop()
 
 
 class _Chunks:

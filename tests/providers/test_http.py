@@ -165,6 +165,19 @@ def test_cancelling_before_the_answer_closes_the_connection_at_once(real_backend
     anyio.run(main, backend=real_backend)
 
 
+def test_cancelling_while_a_request_is_sent_leaves_no_generator_to_the_collector(real_backend: str) -> None:
+    async def main() -> None:
+        listener = await anyio.create_tcp_listener(local_host="127.0.0.1")  # accepts and never reads
+        port = listener.extra(anyio.abc.SocketAttribute.local_port)
+        async with listener, open_http() as http:
+            with anyio.move_on_after(0.3) as scope:
+                await http.post_json(call(f"http://127.0.0.1:{port}/"), "x" * 50_000_000)
+            assert scope.cancelled_caught
+            gc.collect()  # a generator left behind warns here, and warnings are errors
+
+    anyio.run(main, backend=real_backend)
+
+
 def test_leaving_a_stream_early_leaves_no_generator_to_the_collector(real_backend: str) -> None:
     async def main() -> None:
         async with loopback(chunked(*[b"abc"] * 50, silence=True)) as server, open_http() as http:
