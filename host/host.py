@@ -202,6 +202,10 @@ class Host:
         living.actor.parts.ledger.submit(ModeChanged(mode.value, self._clock.now_s()))
         self._broker.reconsider()
 
+    def mode_of(self, session: Session) -> PermissionMode:
+        """The mode that holds for an agent now."""
+        return self._directory.find(session.id).mode
+
     # Inside
 
     @property

@@ -13,6 +13,7 @@ from actors.history import Entry
 from actors.mailbox import Draft
 from actors.receipt import Receipt
 from actors.records import AgentState, TurnEnded, TurnStop
+from actors.state import AgentFold
 from host.crew import Crew
 from host.hub import Subscription
 from host.living import Living
@@ -56,7 +57,7 @@ class Session:
     @property
     def spent(self) -> Usage:
         """Tokens of all finished turns of this agent (its subagents not included)."""
-        return self._living.actor.parts.ledger.fold.spent
+        return self.fold.spent
 
     @property
     def waiting(self) -> tuple[Envelope, ...]:
@@ -69,6 +70,11 @@ class Session:
         return self._living.is_newly_lost
 
     @property
+    def model(self) -> str | None:
+        """The model that it was given, None for the host's default."""
+        return self._living.actor.parts.agent.model
+
+    @property
     def mode(self) -> PermissionMode:
         """What it may do without asking; `Host.set_mode` changes it."""
         return self._living.mode
@@ -76,7 +82,12 @@ class Session:
     @property
     def history(self) -> Sequence[Entry]:
         """Everything that was said so far, oldest first. A copy."""
-        return tuple(self._living.actor.parts.history)
+        return tuple(self.fold.history)
+
+    @property
+    def fold(self) -> AgentFold:
+        """Everything that the log says of this agent; look, do not touch."""
+        return self._living.actor.parts.ledger.fold
 
     @overload
     async def ask(self, text: str, *, model: str | None = None) -> str: ...

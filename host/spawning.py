@@ -104,7 +104,7 @@ class Spawning:
             )
         if len(tree) - 1 >= limits.in_all:
             raise SpawnRefused(f"this session has started {limits.in_all} agents, which is the limit")
-        n_at_work = sum(1 for living in tree if living.actor.is_working) - 1
+        n_at_work = sum(living is not mother and _is_at_work(living) for living in tree)
         if n_at_work >= limits.at_work:
             raise SpawnRefused(
                 f"{n_at_work} agents of this session are at work and {limits.at_work} may be; "
@@ -173,6 +173,11 @@ class Spawning:
             usage=receipt.turn.usage if receipt.turn is not None else Usage(),
         )
         await notify(self.crew, mother, report)
+
+
+def _is_at_work(living: Living) -> bool:
+    """Waiting for children or for a person is no work."""
+    return living.actor.is_working and living.state is not AgentState.WAITING
 
 
 def _told(turn: TurnEnded) -> str:
