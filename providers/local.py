@@ -14,7 +14,7 @@ from providers.endpoint import Endpoint, LiteralKey
 from providers.errors import ConnectionFailed, ModelNotFound, ProviderError, StreamBroken
 from providers.http import Http
 from providers.local_process import LOCAL_MODEL, LocalServer, Running
-from providers.model import Dialect, ModelEvent, ModelProfile, Request, ToolChoice
+from providers.model import Answered, Dialect, ModelEvent, ModelProfile, Request, StopReason, ToolChoice
 from providers.openai_chat import OpenAIChatProvider
 
 TEXT_TOKENS: Final = 40
@@ -38,6 +38,17 @@ def local_request(request: Request) -> Request:
         tool_choice=ToolChoice.AUTO,
         max_output_tokens=request.max_output_tokens or limit,
     )
+
+
+def local_answer(request: Request, event: ModelEvent) -> ModelEvent:
+    """The event; an answer that ran into the bound that nobody but us had set has simply ended there.
+
+    Nobody asked for more: sent back with "go on", a model this small talks for ever.
+    """
+    is_ours = request.max_output_tokens is None
+    if is_ours and isinstance(event, Answered) and event.stop is StopReason.MAX_TOKENS:
+        return replace(event, stop=StopReason.END_TURN)
+    return event
 
 
 class LocalProvider:
@@ -114,7 +125,7 @@ class _LocalStream:
 
     async def __anext__(self) -> ModelEvent:
         try:
-            return await anext(self._events)
+            return local_answer(self._request, await anext(self._events))
         except (ConnectionFailed, StreamBroken) as exc:
             raise await self._explained(exc) from exc
 

@@ -1,8 +1,21 @@
+from dataclasses import replace
+
 import pytest
 
 from providers.errors import ModelNotFound
-from providers.local import local_request
-from providers.model import Message, OutputSchema, Request, Role, ToolChoice, ToolSpec
+from providers.local import local_answer, local_request
+from providers.model import (
+    Answered,
+    Message,
+    OutputSchema,
+    Request,
+    Role,
+    StopReason,
+    TextDelta,
+    ToolChoice,
+    ToolSpec,
+    Usage,
+)
 
 MESSAGES = (Message(Role.USER, "Hello?"),)
 SCHEMA = OutputSchema("record", {"type": "object"})
@@ -16,6 +29,17 @@ def test_a_text_is_short_and_a_record_longer_where_nothing_is_said() -> None:
 def test_a_limit_that_is_said_holds() -> None:
     asked = Request("smollm2-135m", MESSAGES, max_output_tokens=7, output=SCHEMA)
     assert local_request(asked).max_output_tokens == 7
+
+
+def test_only_a_limit_that_somebody_set_can_cut_an_answer() -> None:
+    cut = Answered(Message(Role.ASSISTANT, "A mailbox is a"), StopReason.MAX_TOKENS, Usage(), "id", "model")
+    unlimited = Request("smollm2-135m", MESSAGES)
+    ended = local_answer(unlimited, cut)
+    assert isinstance(ended, Answered)
+    assert ended.stop is StopReason.END_TURN
+    assert local_answer(replace(unlimited, max_output_tokens=40), cut) is cut
+    delta = TextDelta("A")
+    assert local_answer(unlimited, delta) is delta
 
 
 def test_no_tools_are_sent() -> None:
