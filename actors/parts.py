@@ -31,6 +31,7 @@ class Parts:
     prefix: PrefixSource
     set_state: Callable[[AgentState, str], None]
     limits: Limits
+    is_plan_mode: Callable[[], bool] = lambda: False
     is_human_waiting: bool = True
     peers_may_use_system_role: bool = False
     mid_conversation_system: str = "auto"

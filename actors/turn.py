@@ -11,31 +11,22 @@ from typing import assert_never
 import anyio
 
 from actors.anomaly import RepetitionWatch
+from actors.asking import Asking, Frozen
 from actors.calling import Calling
-from actors.compose import Composed, compose
 from actors.envelope import Envelope, EnvelopeId, SenderRole
-from actors.errors import ActorError, LogFailed, RequestTooLarge
+from actors.errors import ActorError, LogFailed
 from actors.events import (
-    AnswerCommitted,
-    AnswerDropped,
     MessageTaken,
-    ReasoningArrived,
-    RetryWaits,
     StepBegan,
-    TextArrived,
     TurnBegan,
     TurnFinished,
 )
-from actors.exchange import Exchange
-from actors.history import Authority, Entry, MessageEntry, Origin
+from actors.history import Authority, MessageEntry, Origin, ReminderEntry
 from actors.inbox import arrivals, entry_of, steer
 from actors.parts import Parts
-from actors.ports import ResolvedModel
 from actors.progress import Progress
-from actors.projection import ProjectionOptions
 from actors.records import (
     AgentState,
-    AnswerBroken,
     EntriesAppended,
     EnvelopesTaken,
     TurnEnded,
@@ -43,23 +34,15 @@ from actors.records import (
     TurnStarted,
     TurnStop,
 )
+from actors.reminders.plan_mode import plan_mode_reminder
 from actors.results import Check, WantedResult
-from actors.tools import Tool, tool_order
-from providers.errors import ProviderError, RetryableError
+from actors.tools import tool_order
+from providers.errors import ProviderError
 from providers.model import (
     Answered,
-    AnswerStarted,
-    CallCompleted,
-    CallStarted,
     Message,
-    ModelEvent,
-    Priority,
-    ReasoningDelta,
-    Request,
-    RetryScheduled,
     Role,
     StopReason,
-    TextDelta,
     text_of,
 )
 
@@ -85,15 +68,13 @@ class Turn:
         self._envelope_ids: list[EnvelopeId] = []
         self._unpresented: list[EnvelopeId] = []
         self._model_name = parts.agent.model
-        self._model: ResolvedModel | None = None
-        self._tools: tuple[Tool, ...] = ()
-        self._prefix: tuple[Entry, ...] = ()
+        self._frozen: Frozen | None = None
         self._wanted: WantedResult | None = None
         self._result_request: Envelope | None = None
         self._calling: Calling | None = None
-        self._exchange: Exchange | None = None
+        self._asking: Asking | None = None
         self._hops = 0
-        self._is_sharp = False
+        self._is_going_on = False
         self._n_continuations = 0
         self._text = ""
         self.stop: TurnStop | None = None
@@ -150,7 +131,6 @@ class Turn:
         """Fixes model, tools and prefix for the turn."""
         parts = self._parts
         model = parts.services.models.resolve(self._model_name)
-        self._model = model
         asked = self._result_request
         if asked is not None and asked.result_schema is not None:
             is_native = model.profile.structured_output
@@ -159,9 +139,9 @@ class Turn:
             )
             self._wanted.is_native = is_native
         submit = self._wanted.tool() if self._wanted is not None else None
-        extra = (submit,) if submit is not None else ()
-        self._tools = tool_order((*parts.agent.tools, *extra))
-        self._prefix = parts.prefix(model, self._tools)
+        tools = tool_order(parts.agent.tools if submit is None else (*parts.agent.tools, submit))
+        output = self._wanted.output if self._wanted is not None else None
+        self._frozen = Frozen(model, tools, parts.prefix(model, tools), output)
 
     def _end(self, stop: TurnStop, error: str | None) -> None:
         self.stop = stop
@@ -192,9 +172,9 @@ class Turn:
 
     def _close(self) -> None:
         """Whatever was open gets a truthful end, without waiting."""
-        if self._exchange is not None and self._exchange.text:
-            self._keep_partial(self._exchange.text)
-        self._exchange = None
+        if self._asking is not None:
+            self._text = self._asking.close() or self._text
+            self._asking = None
         if self._calling is not None:
             self._calling.close()
             self._calling = None
@@ -222,6 +202,7 @@ class Turn:
                 if self._n_continuations >= MAX_CONTINUATIONS:
                     return TurnStop.OUTPUT_LIMIT
                 self._n_continuations += 1
+                self._is_going_on = True
                 self._nudge(_CONTINUE)
                 return None
             case StopReason.PAUSE:
@@ -247,124 +228,37 @@ class Turn:
         return TurnStop.DONE
 
     async def _ask(self) -> Answered:
-        """One answer, in the log. A stream that breaks behind its first words starts again."""
+        """One answer, in the log; its calls are prepared, so that from here on a cancellation closes them."""
         parts = self._parts
         await parts.ledger.settled()
+        await self._remind()
         parts.emit(StepBegan(parts.name, self.id, self._progress.n_steps))
-        request = await self._fitting_request()
-        n_restarts = 0
-        while True:
-            exchange = self._exchange = Exchange(self._resolved.provider, request, self._saw)
-            try:
-                answered = await exchange.run()
-            except RetryableError as error:
-                self._exchange = None
-                if not exchange.is_shown:
-                    raise
-                await self._drop_broken(exchange.text, error)
-                if n_restarts >= MAX_RESTARTS:
-                    raise
-                n_restarts += 1
-                await anyio.sleep(RESTART_DELAY_S * 2 ** (n_restarts - 1))
-            else:
-                self._commit_answer(answered)
-                await parts.ledger.settled()
-                return answered
+        self._asking = Asking(parts, self.id, self._frozen_now, self._presented)
+        answered = await self._asking.run()
+        self._asking = None
+        self._text = text_of(answered.message.content) or self._text
+        self._progress.add(answered.usage, self._frozen_now.model.profile)
+        if answered.message.tool_calls:
+            self._prepare_calls(answered)
+        await parts.ledger.settled()
+        return answered
 
-    async def _fitting_request(self) -> Request:
-        composed = self._compose()
-        if composed.size.is_large and not self._is_sharp:
-            self._is_sharp = True
-            self._model = await self._parts.services.models.sharpen(self._resolved)
-            composed = self._compose()
-        if not composed.size.is_fitting:
-            raise RequestTooLarge(
-                f"{self._resolved.name}: {composed.size.explain()}. Narrow the task, start a new session, "
-                "or use a model with a larger window."
-            )
-        return composed.request
-
-    def _compose(self) -> Composed:
-        parts, model = self._parts, self._resolved
-        mode = parts.mid_conversation_system
-        options = ProjectionOptions(
-            mid_conversation_system=mode == "force"
-            or (mode == "auto" and model.profile.mid_conversation_system),
-            peers_may_use_system_role=parts.peers_may_use_system_role,
-            apply_cache_control=model.profile.cache_marks,
-            model=model.profile.name,
-        )
-        return compose(
-            self._prefix,
-            parts.history,
-            self._tools,
-            model,
-            options,
-            max_output_tokens=parts.agent.max_output_tokens,
-            output=self._wanted.output if self._wanted is not None else None,
-            priority=Priority.HUMAN if parts.is_human_waiting else Priority.BACKGROUND,
-        )
-
-    def _saw(self, event: ModelEvent) -> None:
+    async def _remind(self) -> None:
+        """Reminders that are due before this request; an answer that only goes on gets none."""
         parts = self._parts
-        match event:
-            case AnswerStarted():
-                self._presented(event.request_id or event.response_id)
-            case TextDelta():
-                parts.emit(TextArrived(parts.name, event.text))
-            case ReasoningDelta():
-                parts.emit(ReasoningArrived(parts.name, event.text))
-            case RetryScheduled():
-                parts.emit(RetryWaits(parts.name, event.attempt, event.delay_s, event.error))
-            case CallStarted() | CallCompleted() | Answered():
-                pass
-            case _:
-                assert_never(event)
+        if self._is_going_on:
+            self._is_going_on = False
+            return
+        due = plan_mode_reminder(parts.history, is_plan_mode=parts.is_plan_mode())
+        if due is not None:
+            source, body = due
+            entry = ReminderEntry(parts.new_entry_id(), source, body, at=parts.now_s())
+            await parts.ledger.commit(EntriesAppended((entry,)))
 
     def _presented(self, request_id: str) -> None:
         if self._unpresented:
             self._parts.mailbox.present(tuple(self._unpresented), request_id)
             self._unpresented.clear()
-
-    def _commit_answer(self, answered: Answered) -> None:
-        parts = self._parts
-        self._exchange = None
-        self._text = text_of(answered.message.content) or self._text
-        calls = answered.message.tool_calls
-        entry = MessageEntry(
-            id=parts.new_entry_id(),
-            message=answered.message,
-            origin=Origin.MODEL,
-            authority=Authority.DATA,
-            usage=answered.usage,
-            model=self._resolved.profile.name,
-            at=parts.now_s(),
-        )
-        parts.ledger.submit(EntriesAppended((entry,)))
-        self._progress.add(answered.usage, self._resolved.profile)
-        if calls:
-            self._prepare_calls(answered)
-        parts.emit(AnswerCommitted(parts.name, text_of(answered.message.content), answered.usage, len(calls)))
-
-    async def _drop_broken(self, text: str, error: RetryableError) -> None:
-        parts = self._parts
-        parts.emit(AnswerDropped(parts.name, text, str(error)))
-        await parts.ledger.commit(AnswerBroken(self.id, text, str(error)))
-
-    def _keep_partial(self, text: str) -> None:
-        """What had been said when the turn was cut off stays said."""
-        parts = self._parts
-        self._text = text
-        entry = MessageEntry(
-            id=parts.new_entry_id(),
-            message=Message(Role.ASSISTANT, text),
-            origin=Origin.MODEL,
-            authority=Authority.DATA,
-            model=self._resolved.profile.name,
-            is_partial=True,
-            at=parts.now_s(),
-        )
-        parts.ledger.submit(EntriesAppended((entry,)))
 
     # Calls
 
@@ -373,7 +267,7 @@ class Turn:
         self._calling = Calling(
             self._parts,
             answered.message.tool_calls,
-            {tool.name: tool for tool in self._tools},
+            {tool.name: tool for tool in self._frozen_now.tools},
             self._watch,
             hops=self._hops,
             refused=self._refused(answered),
@@ -458,9 +352,9 @@ class Turn:
         parts.ledger.submit(EntriesAppended((entry,)))
 
     @property
-    def _resolved(self) -> ResolvedModel:
-        assert self._model is not None, "a step runs only after the turn was frozen"
-        return self._model
+    def _frozen_now(self) -> Frozen:
+        assert self._frozen is not None, "a step runs only after the turn was frozen"
+        return self._frozen
 
 
 def _finished(parts: Parts, ended: TurnEnded) -> TurnFinished:

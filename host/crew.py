@@ -63,8 +63,14 @@ class Crew:
 
     # Opening
 
-    async def start_root(self, agent: Agent, cwd: Path, role: AgentRole = AgentRole.MAIN) -> Living:
-        """A new agent without parent, with a session of its own.
+    async def start_root(
+        self,
+        agent: Agent,
+        cwd: Path,
+        role: AgentRole = AgentRole.MAIN,
+        snapshot: Snapshot | None = None,
+    ) -> Living:
+        """A new agent without parent, with a session of its own; without a snapshot it looks around itself.
 
         Raises:
             NameTaken: another living agent has the name.
@@ -73,7 +79,7 @@ class Crew:
         root_id = AgentId(self.services.ids.new("sess"))
         lease = await self.store.lease(root_id)
         try:
-            snapshot = await self.surroundings.look(cwd)
+            snapshot = snapshot or await self.surroundings.look(cwd)
             living = await self.open(agent, Birth(role, root_id, None), snapshot, cwd, agent_id=root_id)
         except BaseException:
             with anyio.CancelScope(shield=True):
@@ -207,6 +213,7 @@ class Crew:
             prefix=prefix_source(opened.role, agent, snapshot),
             set_state=lambda state, reason: self.set_state(opened.agent_id, state, reason),
             limits=agent.limits or self.config.limits,
+            is_plan_mode=lambda: self.directory.by_id(opened.agent_id).mode is PermissionMode.PLAN,
             is_human_waiting=opened.role is AgentRole.MAIN,
             peers_may_use_system_role=self.config.peers_may_use_system_role,
             mid_conversation_system=self.config.mid_conversation_system,

@@ -12,6 +12,12 @@ HostError (a CallboardError)
 ├── SpawnRefused             a limit on agents is reached, or there is no such agent type
 ├── HostClosed               the host does not run (any more)
 ├── WatcherTooSlow           read events faster, or read the log
+├── WorkflowError
+│   ├── WorkflowInvalid      fix the script: there is none, or it is no workflow
+│   ├── ArgumentsInvalid     fix what the workflow is given
+│   ├── TooManyAgents        start fewer agents in one run, or raise its limit
+│   ├── AgentTimedOut        give the agent more time, or less to do
+│   └── RunOver              a run was used after its end
 ├── ConfigInvalid            fix the configuration
 └── NoModel                  choose a model, and how it is reached
 
@@ -73,6 +79,30 @@ class UnknownSession(HostError):
 
 class UnknownQuestion(HostError):
     """No permission question with this id waits for an answer from there."""
+
+
+class WorkflowError(HostError):
+    """A scripted workflow cannot go on as it is."""
+
+
+class WorkflowInvalid(WorkflowError):
+    """A file or function that is no workflow, or asks for something that no workflow may; says which."""
+
+
+class ArgumentsInvalid(WorkflowError):
+    """Arguments that do not fit the workflow's parameters; the text names each, wanted and got."""
+
+
+class TooManyAgents(WorkflowError):
+    """A run asked for more agents than it may start; nothing was started for this call."""
+
+
+class AgentTimedOut(WorkflowError):
+    """An agent of a run did not answer in the time that the script gave it; its turn was cancelled."""
+
+
+class RunOver(WorkflowError):
+    """A script used its run after the run had ended."""
 
 
 class ConfigInvalid(HostError):

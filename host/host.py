@@ -11,7 +11,8 @@ import anyio
 
 from actors.address import AgentId
 from actors.agent import Agent
-from actors.envelope import Envelope, EnvelopeKind
+from actors.context import Snapshot
+from actors.envelope import EnvelopeKind
 from actors.events import PermissionSettled, PermissionWanted
 from actors.ports import (
     ChildReport,
@@ -21,6 +22,7 @@ from actors.ports import (
     Services,
     SpawnOrder,
 )
+from actors.receipt import Receipt
 from actors.records import AgentRole, AgentState, ModeChanged
 from actors.tools.model import Tool
 from host.artifacts import StoredArtifacts
@@ -130,6 +132,30 @@ class Host:
         living = await self._now.crew.start_root(agent, cwd or self._cwd)
         return Session(living, self._now.crew)
 
+    async def look(self, cwd: Path | None = None) -> Snapshot:
+        """What an agent that starts now would find around it; one look can serve many actors."""
+        return await self._surroundings.look(cwd or self._cwd)
+
+    async def start_actor(
+        self, agent: Agent, *, snapshot: Snapshot | None = None, cwd: Path | None = None
+    ) -> Session:
+        """A new workflow actor with a session of its own: whoever calls this is its coordinator.
+
+        Raises:
+            NameTaken: an agent of this name lives here; `unused_name` finds another.
+            BadInput: the agent has instructions and a system prompt.
+            StoreError, LogFailed: the session could not be stored.
+        """
+        crew = self._now.crew
+        living = await crew.start_root(
+            agent, cwd or self._cwd, role=AgentRole.WORKFLOW_ACTOR, snapshot=snapshot
+        )
+        return Session(living, crew)
+
+    def unused_name(self, stem: str) -> str:
+        """`stem`, or `stem-2`, `stem-3`, … whichever no agent of this host has."""
+        return self._directory.unused(stem)
+
     async def resume(
         self, session_id: str, *, tools: Sequence[Tool] = (), agent: Agent | None = None
     ) -> Session:
@@ -178,9 +204,12 @@ class Host:
         """Starts a subagent of an agent by the program, under the same limits as by its tool."""
         return await self._now.spawning.spawn(parent.id, "", order)
 
-    async def send(self, sender: Session, recipient: str, body: str) -> Envelope:
-        """Sends a message from one agent to another by the program, as its tool would."""
-        return await self._now.post.send(sender.id, recipient, body, kind=EnvelopeKind.TELL)
+    async def send(self, sender: Session, recipient: str, body: str) -> Receipt:
+        """Sends a message from one agent to another by the program, as its tool would.
+
+        Returns once it is accepted; the receipt tells how far it comes.
+        """
+        return await self._now.post.deliver(sender.id, recipient, body, kind=EnvelopeKind.TELL)
 
     # People
 

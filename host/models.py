@@ -3,36 +3,27 @@
 import random
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from pathlib import Path
 
 from actors.ports import ResolvedModel
-from host.config import Config, ProviderConfig
+from host.config import Config, endpoints
 from host.errors import NoModel
 from providers.anthropic import AnthropicProvider
 from providers.catalog import Catalog
-from providers.endpoint import (
-    Endpoint,
-    EnvironmentKey,
-    FileKey,
-    anthropic_endpoint,
-    openai_endpoint,
-    resolve_key,
-)
+from providers.endpoint import Endpoint, resolve_key
 from providers.errors import ModelNotFound
 from providers.http import Http, open_http
 from providers.install import is_installed
 from providers.local import LocalProvider
 from providers.local_process import LOCAL_MODEL, LocalServer
 from providers.model import Dialect, ModelProfile
+from providers.observed import Observed
 from providers.openai_chat import OpenAIChatProvider
-from providers.ports import Provider
+from providers.ports import Provider, TokenCounter
 from providers.retry import Retrying, RetryPolicy
 from providers.tokens import CorrectedCounter, counter_for, ensure_ranks, ranks_if_loaded
 
 LOCAL = "local"
 DEFAULTS = {"anthropic": "claude-sonnet-5-5", "openai": "gpt-5.6-terra", LOCAL: LOCAL_MODEL}
-_BUILT_IN = {"anthropic": anthropic_endpoint, "openai": openai_endpoint}
 _TWO_WAYS = (
     "no model can be reached. There are two ways: set ANTHROPIC_API_KEY or OPENAI_API_KEY, "
     "or install the small local model with `callboard model install`"
@@ -54,7 +45,8 @@ class ConfiguredModels:
         self._environ = environ
         self._http = http
         self._server = server
-        dialects = {name: given.dialect for name, given in config.providers.items() if given.dialect}
+        self._endpoints = endpoints(config, environ)
+        dialects = {name: endpoint.dialect for name, endpoint in self._endpoints.items()}
         self._catalog = Catalog(config.models, dialects)
         self._providers: dict[str, Provider] = {}
         self._resolved: dict[str, ResolvedModel] = {}
@@ -71,10 +63,8 @@ class ConfiguredModels:
         known = self._resolved.get(full)
         if known is None:
             provider_name, model = _split(full)
-            provider = self._provider(provider_name)
             profile = self._catalog.profile(provider_name, model)
-            counter = CorrectedCounter(counter_for(model, ranks_if_loaded()))
-            known = self._resolved[full] = ResolvedModel(full, provider, profile, counter)
+            known = self._counted(full, profile, counter_for(model, ranks_if_loaded()))
         return known
 
     async def sharpen(self, model: ResolvedModel) -> ResolvedModel:
@@ -82,9 +72,17 @@ class ConfiguredModels:
         if model.name.startswith(f"{LOCAL}:"):
             return model
         counter = counter_for(model.profile.name, await ensure_ranks())
-        sharp = replace(model, counter=CorrectedCounter(counter))
-        self._resolved[model.name] = sharp
-        return sharp
+        return self._counted(model.name, model.profile, counter)
+
+    def _counted(self, full: str, profile: ModelProfile, counter: TokenCounter) -> ResolvedModel:
+        """The model with a counter that learns from what its provider reports."""
+        corrected = CorrectedCounter(counter)
+        provider = Observed(
+            self._provider(_split(full)[0]),
+            lambda request, answered: corrected.observe(request, answered.usage),
+        )
+        self._resolved[full] = ResolvedModel(full, provider, profile, corrected)
+        return self._resolved[full]
 
     def default_name(self) -> str:
         """The configured model, else one whose key is set, else the local one.
@@ -127,33 +125,14 @@ class ConfiguredModels:
                 )
 
     def _endpoint(self, name: str) -> Endpoint:
-        given = self._config.providers.get(name, ProviderConfig())
-        if name in _BUILT_IN:
-            endpoint = _BUILT_IN[name](self._environ)
-        elif given.base_url is not None:
-            endpoint = Endpoint(name, Dialect.OPENAI_CHAT, given.base_url, None)
-        else:
-            known = ", ".join(sorted({*_BUILT_IN, LOCAL, *self._config.providers}))
+        endpoint = self._endpoints.get(name)
+        if endpoint is None:
+            known = ", ".join(sorted({*self._endpoints, LOCAL}))
             raise ModelNotFound(
-                f"no provider named {name!r}; there are: {known}. Others need a base_url in the configuration"
+                f"no provider named {name!r}; there are: {known}. Others need a base_url and a dialect in "
+                "the configuration"
             )
-        return _configured(endpoint, given)
-
-
-def _configured(endpoint: Endpoint, given: ProviderConfig) -> Endpoint:
-    key = endpoint.key
-    if given.key_env is not None:
-        key = EnvironmentKey(given.key_env)
-    if given.key_file is not None:
-        key = FileKey(Path(given.key_file))
-    return replace(
-        endpoint,
-        base_url=given.base_url or endpoint.base_url,
-        headers={**endpoint.headers, **given.headers},
-        key=key,
-        api_version=given.api_version or endpoint.api_version,
-        dialect=given.dialect or endpoint.dialect,
-    )
+        return endpoint
 
 
 def _split(full: str) -> tuple[str, str]:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from actors.ports import Clock, Ids, Models
 from host.clock import SystemClock
-from host.config import Config, load_config
+from host.config import IN_MEMORY, Config, load_config
 from host.host import Host
 from host.ids import RandomIds
+from host.store.memory import MemoryStore
 from host.store.ports import Store
 from host.store.sqlite import SqliteStore
 from host.surroundings import Machine, Surroundings
@@ -52,7 +53,7 @@ async def open_host(
 
             models = await stack.enter_async_context(open_models(config, environ))
         host = Host(
-            store=store or SqliteStore(Path(config.store), durability=config.durability),
+            store=store or _store(config),
             models=models,
             surroundings=surroundings or Machine(environ, clock),
             clock=clock,
@@ -62,3 +63,9 @@ async def open_host(
             config=config,
         )
         yield await stack.enter_async_context(host)
+
+
+def _store(config: Config) -> Store:
+    if config.store == IN_MEMORY:
+        return MemoryStore()
+    return SqliteStore(Path(config.store), durability=config.durability)

@@ -6,6 +6,7 @@ from actors.address import AgentId
 from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, SenderRole
 from actors.errors import BadInput
 from actors.mailbox import Draft
+from actors.receipt import Receipt
 from host.crew import Crew
 from host.spawning import Spawning
 
@@ -29,6 +30,18 @@ class Post:
         kind: EnvelopeKind = EnvelopeKind.TELL,
         hops: int = 0,
     ) -> Envelope:
+        """As `deliver`, for a sender that does not follow its message."""
+        return (await self.deliver(sender, recipient, body, kind=kind, hops=hops)).envelope
+
+    async def deliver(
+        self,
+        sender: AgentId,
+        recipient: str,
+        body: str,
+        *,
+        kind: EnvelopeKind = EnvelopeKind.TELL,
+        hops: int = 0,
+    ) -> Receipt:
         """Returns once the message is accepted; waits at most 5 s for a slot.
 
         `hops` are those of the messages that led to this one. The sender is a
@@ -63,4 +76,4 @@ class Post:
         receipt = await target.actor.mailbox.put(draft, wait_s=AGENT_WAIT_S)
         if is_coordinator:
             self.spawning.follow(source, target, receipt, call_id="")
-        return receipt.envelope
+        return receipt

@@ -5,14 +5,14 @@ from typing import Any, Self, TypeVar, overload
 
 import anyio
 
-from actors.address import USER, Address, AgentId
+from actors.address import HOST, USER, Address, AgentId
 from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, SenderRole
 from actors.errors import ActorStopped, LimitReached, NotDelivered, ResultInvalid, TurnCancelled, TurnFailed
 from actors.events import MessageDropped, MessageTaken, SessionEvent, TurnFinished
 from actors.history import Entry
 from actors.mailbox import Draft
 from actors.receipt import Receipt
-from actors.records import AgentState, TurnEnded, TurnStop
+from actors.records import AgentRole, AgentState, TurnEnded, TurnStop
 from actors.state import AgentFold
 from host.crew import Crew
 from host.hub import Subscription
@@ -32,6 +32,9 @@ _FAILURES: dict[TurnStop, type[TurnFailed]] = {
     TurnStop.TIME_LIMIT: LimitReached,
     TurnStop.OUTPUT_LIMIT: LimitReached,
 }
+
+# A script started the actor: what it says has a coordinator's authority, not that of a person.
+_SPEAKERS = {AgentRole.WORKFLOW_ACTOR: (HOST, SenderRole.COORDINATOR)}
 
 
 class Session:
@@ -159,10 +162,11 @@ class Session:
         actor = self._living.actor
         if model is not None:
             services.models.resolve(model)
+        sender, sender_role = _SPEAKERS.get(self._living.role, (USER, SenderRole.USER))
         draft = Draft(
             id=EnvelopeId(services.ids.new("msg")),
-            sender=USER,
-            sender_role=SenderRole.USER,
+            sender=sender,
+            sender_role=sender_role,
             kind=kind,
             body=text,
             sent_at=services.clock.now_s(),

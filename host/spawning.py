@@ -65,7 +65,9 @@ class Spawning:
             child.actor.cancel_turn()
             raise
         finally:
-            self.crew.set_state(mother.id, AgentState.RUNNING, "")
+            # A program may spawn for an agent that is not in a turn.
+            state = AgentState.RUNNING if mother.actor.is_working else AgentState.IDLE
+            self.crew.set_state(mother.id, state, "")
 
     def follow(self, mother: Living, child: Living, receipt: Receipt, call_id: str) -> None:
         """Notifies the mother when the turn that takes this message ends; once for each turn."""

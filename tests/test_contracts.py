@@ -14,9 +14,11 @@ from host.spawning import Spawning
 from host.store.memory import MemoryStore
 from host.store.ports import Store
 from host.store.sqlite import SqliteStore
+from host.surroundings import Machine, Surroundings, Unseen
 from host.testing import VirtualClock
 from providers.anthropic.provider import AnthropicProvider
 from providers.local import LocalProvider
+from providers.observed import Observed
 from providers.openai_chat.provider import OpenAIChatProvider
 from providers.ports import Provider, TokenCounter
 from providers.retry import Retrying
@@ -30,8 +32,9 @@ def providers(
     local: LocalProvider,
     scripted: ScriptedProvider,
     retrying: Retrying,
+    observed: Observed,
 ) -> list[Provider]:
-    return [anthropic, openai_chat, local, scripted, retrying]
+    return [anthropic, openai_chat, local, scripted, retrying, observed]
 
 
 def token_counters(
@@ -42,6 +45,10 @@ def token_counters(
 
 def stores(memory: MemoryStore, sqlite: SqliteStore) -> list[Store]:
     return [memory, sqlite]
+
+
+def surroundings(machine: Machine, unseen: Unseen) -> list[Surroundings]:
+    return [machine, unseen]
 
 
 def clocks(system: SystemClock, virtual: VirtualClock) -> list[Clock]:

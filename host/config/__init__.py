@@ -3,9 +3,10 @@
 from host.config.endpoints import endpoints
 from host.config.load import load_config
 from host.config.merge import ConfigFile, build_config
-from host.config.model import Config, Durability, MidConversationSystem, ProviderConfig
+from host.config.model import IN_MEMORY, Config, Durability, MidConversationSystem, ProviderConfig
 
 __all__ = [
+    "IN_MEMORY",
     "Config",
     "ConfigFile",
     "Durability",

@@ -386,3 +386,19 @@ async def test_the_mode_and_a_person_decide_what_runs(
             with host.attach(person, session):
                 await session.ask("List.")
         assert statuses(session.history) == [wanted]
+
+
+async def test_plan_mode_is_told_in_full_then_in_a_sentence_and_its_end_once() -> None:
+    provider = ScriptedProvider(always("Planned."))
+    config = Config(store="unused", permission_mode=PermissionMode.PLAN)
+    async with scripted_host(provider, config=config) as host:
+        session = await host.start(Agent("main"))
+        for _ in range(7):
+            await session.ask("Plan.")
+        host.set_mode(session, PermissionMode.DEFAULT)
+        for _ in range(2):
+            await session.ask("Do it.")
+        reminders = [e for e in session.history if isinstance(e, ReminderEntry)]
+    assert [r.source for r in reminders] == ["runtime_mode", "runtime_mode", "plan_mode_exit"]
+    assert "four phases" in reminders[0].body
+    assert "still on" in reminders[1].body
