@@ -255,6 +255,19 @@ async def test_a_writer_of_an_earlier_lease_is_fenced_even_with_the_right_sequen
 
 
 @on_every_store
+async def test_a_writer_is_fenced_from_the_release_of_its_lease_on(open_store: OpenStore) -> None:
+    answers = Answers()
+    async with open_store() as store:
+        async with await store.lease(ROOT):
+            log = await store.create(opened())
+            log.submit(said("before"), partial(answers.hear, "before"))
+        log.submit(said("after"), partial(answers.hear, "after"))
+        await store.flush()
+        assert answers.error_types == [None, StaleWriter]
+        assert texts_of(await store.load(ROOT)) == ["before"]
+
+
+@on_every_store
 async def test_a_second_lease_says_who_holds_the_first(open_store: OpenStore) -> None:
     async with open_store() as store, open_store() as second:
         async with await store.lease(ROOT), await second.lease(OTHER):
@@ -331,6 +344,22 @@ async def test_leaving_under_cancellation_stores_what_was_submitted(open_store: 
     assert answers.heard == [(number, None) for number in range(20)]
     async with open_store() as store:
         assert texts_of(await store.load(ROOT)) == [str(number) for number in range(20)]
+
+
+@on_every_store
+async def test_leaving_waits_for_all_answers_and_for_the_leases(open_store: OpenStore) -> None:
+    """Nothing else waits here: the lease is left to the store, the task is cancelled."""
+    answers = Answers()
+    with anyio.CancelScope() as scope:
+        async with open_store() as store:
+            await store.lease(ROOT)
+            log = await store.create(opened())
+            for number in range(200):
+                log.submit(said(str(number)), partial(answers.hear, number))
+            scope.cancel()
+    assert answers.heard == [(number, None) for number in range(200)]
+    async with open_store() as store, await store.lease(ROOT):
+        assert (await store.load(ROOT)).next_seq == 201
 
 
 @on_every_store
