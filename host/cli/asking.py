@@ -27,7 +27,8 @@ async def ask(text: str, settings: Settings, name: str, signals: Signals, *, as_
     """Asks in a session of its own; gives the exit code of the turn."""
     async with open_host(arguments=settings.arguments(), cwd=settings.folder()) as host:
         host.model_name()
-        session = await host.start(Agent(name, tools=tuple(builtin_tools().values())))
+        agent = Agent(name, model=settings.model, tools=tuple(builtin_tools().values()))
+        session = await host.start(agent)
         stream = session.stream(text)
         console = _Answering()
         with contextlib.ExitStack() as stack:

@@ -1,6 +1,7 @@
 """A conversation at a terminal or through a pipe."""
 
 import contextlib
+import shutil
 import sys
 import time
 
@@ -19,7 +20,7 @@ from host.cli.reading import Lines, read_some
 from host.cli.screen import Screen
 from host.cli.slash import HELP, SlashCommand, message_of, slash_command
 from host.cli.turns import Turns
-from host.cli.view import EventView, Line, Tone, spent
+from host.cli.view import WIDE, EventView, Line, Tone, spent
 from host.host import Host
 from host.hub import Subscription
 from host.permissions import PermissionMode
@@ -46,7 +47,7 @@ class Chat:
         self._is_person = is_terminal(sys.stdin)
         self._editor = LineEditor() if is_live() and not as_json else None
         self._screen = Screen(self._editor, is_terminal=is_terminal(sys.stdout) and not as_json)
-        self._view = EventView(session.name, time.monotonic)
+        self._view = EventView(session.name, time.monotonic, _width())
         self._turns = Turns(session.name)
         self._surface = ConsoleSurface(self._show_question, self._asking)
         self._reading = anyio.CancelScope()
@@ -223,3 +224,7 @@ class Chat:
         """The process was stopped and goes on: the shell has taken the terminal back meanwhile."""
         keyboard.take()
         self._screen.edited()
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else WIDE

@@ -10,7 +10,7 @@ from host.cli.finding import find_session
 from host.cli.keyboard import is_terminal
 from host.cli.launch import Signals
 from host.cli.options import Settings
-from host.cli.output import put
+from host.cli.output import visible
 from host.cli.screen import PROMPT
 from host.cli.view import Tone
 from host.opening import open_host
@@ -27,7 +27,8 @@ async def new_chat(settings: Settings, name: str, signals: Signals, *, as_json: 
     async with open_host(arguments=settings.arguments(), cwd=settings.folder()) as host:
         model = host.model_name()
         events = host.watch()
-        session = await host.start(Agent(name, tools=tuple(builtin_tools().values())))
+        agent = Agent(name, model=settings.model, tools=tuple(builtin_tools().values()))
+        session = await host.start(agent)
         chat = Chat(host, session, model=None, as_json=as_json)
         if is_terminal(sys.stdin, sys.stdout):
             chat.tell(f"{model} · mode {session.mode.value} · session {session.id} · /help")
@@ -37,22 +38,21 @@ async def new_chat(settings: Settings, name: str, signals: Signals, *, as_json: 
 async def resumed_chat(settings: Settings, wanted: str, signals: Signals, *, as_json: bool) -> int:
     """A chat that goes on with a stored session; gives the exit code."""
     async with open_host(arguments=settings.arguments(), cwd=settings.folder()) as host:
-        host.model_name(settings.model)
         row = find_session(await host.sessions(), wanted)
         events = host.watch()
         session = await host.resume(row.agent_id, tools=tuple(builtin_tools().values()))
+        model = host.model_name(settings.model or session.model)
         if settings.mode is not None:
             host.set_mode(session, PermissionMode(settings.mode.value))
         chat = Chat(host, session, model=settings.model, as_json=as_json)
-        if not as_json:
-            for line in last_messages(session.history):
-                put(line + "\n")
+        for line in last_messages(session.history):
+            chat.tell(visible(line), Tone.PLAIN)
+        chat.tell(f"{model} · mode {session.mode.value} · session {session.id}")
         _tell_what_waits(chat, session)
         return await chat.run(signals, events)
 
 
 def _tell_what_waits(chat: Chat, session: Session) -> None:
-    chat.tell(f"session {session.id} · mode {session.mode.value}")
     if session.was_cut_off:
         chat.tell(
             "the last turn was cut off when its host ended; what was acknowledged is here", Tone.CAREFUL

@@ -6,7 +6,7 @@ from host.cli.boundary import ExitCode
 
 # The error of a turn begins with its name. At these a person has to set something right before it helps to
 # ask again.
-_TO_SET_RIGHT = frozenset(
+TO_SET_RIGHT = frozenset(
     {
         "AccessDenied",
         "AuthenticationFailed",
@@ -28,4 +28,4 @@ def exit_code_of_turn(turn: TurnFinished) -> ExitCode:
     if turn.stop is TurnStop.CANCELLED:
         return ExitCode.INTERRUPTED
     name = (turn.error or "").partition(":")[0]
-    return ExitCode.UNUSABLE if name in _TO_SET_RIGHT else ExitCode.FAILED
+    return ExitCode.UNUSABLE if name in TO_SET_RIGHT else ExitCode.FAILED

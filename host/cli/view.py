@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias, assert_never
 
@@ -33,8 +33,10 @@ from actors.records import AgentState, TurnStop
 from host.cli.output import one_line, visible
 from providers.model import Usage
 
-SUBJECT_CHARACTERS = 100
+SUBJECT_CHARACTERS = 80
 PREVIEW_CHARACTERS = 80
+LEAST_PREVIEW_CHARACTERS = 12
+WIDE = 240
 CHILD_LINES = 8
 _SUBJECT_KEYS = ("command", "path", "pattern", "description", "to", "query", "url", "name", "id")
 
@@ -74,14 +76,25 @@ class Line:
 Shown: TypeAlias = Words | WordsEnd | Line
 
 
-class EventView:
-    """Turns the events of one tree into what is shown. `root` is the agent that the person talks to."""
+@dataclass(frozen=True, slots=True)
+class _Call:
+    text: str
+    began_s: float
 
-    def __init__(self, root: str, clock_s: Callable[[], float]) -> None:
+
+class EventView:
+    """Turns the events of one tree into what is shown.
+
+    `root` is the agent that the person talks to; `width` the characters that
+    a line has room for.
+    """
+
+    def __init__(self, root: str, clock_s: Callable[[], float], width: int = WIDE) -> None:
         self._root = root
         self._clock_s = clock_s
+        self._width = width
         self._depths: dict[str, int] = {root: 0}
-        self._began: dict[tuple[str, str], tuple[float, str]] = {}
+        self._began: dict[tuple[str, str], _Call] = {}
         self._turn_began_s = clock_s()
 
     def show(self, event: SessionEvent) -> tuple[Shown, ...]:
@@ -137,18 +150,22 @@ class EventView:
 
     def _tool_began(self, event: ToolBegan) -> tuple[Shown, ...]:
         subject = subject_of(event.input)
-        self._began[event.agent, event.call_id] = (self._clock_s(), subject)
-        return (self._line(event.agent, f"→ {event.name} {subject}".rstrip(), Tone.QUIET),)
+        call = _Call(f"{event.name} {subject}".rstrip(), self._clock_s())
+        self._began[event.agent, event.call_id] = call
+        return (self._line(event.agent, f"→ {call.text}", Tone.QUIET),)
 
     def _tool_finished(self, event: ToolFinished) -> tuple[Shown, ...]:
-        began_s, subject = self._began.pop((event.agent, event.call_id), (self._clock_s(), ""))
         is_ok = event.status is ResultStatus.OK
-        took = duration(self._clock_s() - began_s)
-        text = f"{'✓' if is_ok else '✗'} {event.name} {subject}".rstrip()
-        text += f" · {event.status.value.replace('_', ' ')} · {took}"
-        if preview := one_line(event.preview, PREVIEW_CHARACTERS):
-            text += f" · {preview}"
-        return (self._line(event.agent, text, Tone.GOOD if is_ok else Tone.BAD),)
+        began = self._began.pop((event.agent, event.call_id), None)
+        text = f"{'✓' if is_ok else '✗'} {event.name if began is None else began.text}"
+        text += f" · {event.status.value.replace('_', ' ')}"
+        if began is not None:  # else it was refused before it began
+            text += f" · {duration(self._clock_s() - began.began_s)}"
+        line = self._line(event.agent, text, Tone.GOOD if is_ok else Tone.BAD)
+        room = min(self._width - len(line.text) - 4, PREVIEW_CHARACTERS)
+        if room >= LEAST_PREVIEW_CHARACTERS and (preview := one_line(event.preview, room)):
+            line = replace(line, text=f"{line.text} · {preview}")
+        return (line,)
 
     def _taken(self, event: MessageTaken) -> tuple[Shown, ...]:
         """What the person wrote as a new turn stands there already; everything else is told."""
@@ -167,14 +184,23 @@ class EventView:
         return (self._line(event.agent, text, Tone.QUIET),)
 
     def _finished(self, event: TurnFinished) -> tuple[Shown, ...]:
+        unfinished = self._unfinished(event.agent)
         if event.agent != self._root:
-            return ()
+            return unfinished
+        return (WordsEnd(), *unfinished, self._end(event))
+
+    def _unfinished(self, agent: Address) -> tuple[Line, ...]:
+        """Calls that ended with their turn; they may have had effects."""
+        calls = [self._began.pop(key) for key in tuple(self._began) if key[0] == agent]
+        return tuple(self._line(agent, f"✗ {call.text} · stopped with the turn", Tone.BAD) for call in calls)
+
+    def _end(self, event: TurnFinished) -> Line:
         took = duration(self._clock_s() - self._turn_began_s)
         if event.stop is TurnStop.DONE:
-            return (WordsEnd(), Line(f"{took} · {spent(event.usage)}", Tone.QUIET))
+            return Line(f"{took} · {spent(event.usage)}", Tone.QUIET)
         if event.stop is TurnStop.CANCELLED:
-            return (WordsEnd(), Line(f"cancelled after {took}", Tone.CAREFUL))
-        return (WordsEnd(), Line(f"! {visible(why_it_ended(event))}", Tone.BAD))
+            return Line(f"cancelled after {took}", Tone.CAREFUL)
+        return Line(f"! {visible(why_it_ended(event))}", Tone.BAD)
 
     def _changed(self, event: AgentChanged) -> tuple[Shown, ...]:
         if event.parent is None:

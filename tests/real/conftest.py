@@ -8,6 +8,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,19 +55,19 @@ class LLMock:
 
 @pytest.fixture(scope="session")
 def llmock_server() -> Iterator[LLMock]:
+    # the pause lets the server notice a client that hangs up before everything is sent
+    with serving("--stream-chunk-delay-ms", "5", "--context-window", "2000") as server:
+        yield server
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[LLMock]:
+    """A server of its own with these options, on a free port, until the block ends."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [
-        str(Path(sys.executable).with_name("llmock")),
-        "serve",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-    ]
-    # the pause lets the server notice a client that hangs up before everything is sent
-    command += ["--log-level", "warning", "--stream-chunk-delay-ms", "5", "--context-window", "2000"]
+    command = [str(Path(sys.executable).with_name("llmock")), "serve", "--host", "127.0.0.1"]
+    command += ["--port", str(port), "--log-level", "warning", *options]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         server = LLMock(f"http://127.0.0.1:{port}")
