@@ -8,7 +8,7 @@ def moved_entries(order: Iterable[tuple[int, ...]], passed: set[int], n_entries:
 
     `order` are the sources of the messages as they go out. The other entries
     kept their order among themselves; an entry is in its place when it stands
-    between the same two of them as before.
+    between the same two of them as before, and in order with those beside it.
     """
     if not passed:
         return ()
@@ -19,11 +19,15 @@ def moved_entries(order: Iterable[tuple[int, ...]], passed: set[int], n_entries:
     before = _unmoved_before(alive, passed)
     moved = []
     n_unmoved = 0
+    highest = -1
     for index in flat:
         if index not in passed:
             n_unmoved += 1
-        elif before[index] != n_unmoved:
+            highest = -1
+        elif before[index] != n_unmoved or index < highest:
             moved.append(index)
+        else:
+            highest = index
     return tuple(sorted(moved))
 
 

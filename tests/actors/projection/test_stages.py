@@ -156,3 +156,10 @@ def test_a_steer_under_the_name_of_another_source_is_no_message_of_the_user() ->
     stray = replace(steer, source="legacy_synthetic")
     assert project((user("u"), answer("a"), steer)).latest_real_user_index == 2
     assert project((user("u"), answer("a"), stray)).latest_real_user_index == 0
+
+
+def test_of_two_that_changed_places_between_the_same_neighbours_one_moved() -> None:
+    steer = incoming(Presentation.USER_STEER, "stop", origin=Origin.USER)
+    projection = project((steer, reminder("context_prefix", "c"), user("u")), MID)
+    assert projection.sources == ((1,), (0,), (2,))
+    assert projection.moved == (0,)
