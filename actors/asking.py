@@ -110,9 +110,8 @@ class Asking:
     def _compose(self) -> Composed:
         parts, frozen = self._parts, self._frozen
         profile = frozen.model.profile
-        mode = parts.mid_conversation_system
         options = ProjectionOptions(
-            mid_conversation_system=mode == "force" or (mode == "auto" and profile.mid_conversation_system),
+            mid_conversation_system=profile.mid_conversation_system,
             peers_may_use_system_role=parts.peers_may_use_system_role,
             apply_cache_control=profile.cache_marks,
             model=profile.name,

@@ -34,7 +34,6 @@ class Parts:
     is_plan_mode: Callable[[], bool] = lambda: False
     is_human_waiting: bool = True
     peers_may_use_system_role: bool = False
-    mid_conversation_system: str = "auto"
     files_read: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     @property

@@ -216,7 +216,6 @@ class Crew:
             is_plan_mode=lambda: self.directory.by_id(opened.agent_id).mode is PermissionMode.PLAN,
             is_human_waiting=opened.role is AgentRole.MAIN,
             peers_may_use_system_role=self.config.peers_may_use_system_role,
-            mid_conversation_system=self.config.mid_conversation_system,
         )
         living = Living(
             actor=Actor(parts),

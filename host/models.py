@@ -3,6 +3,7 @@
 import random
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from actors.ports import ResolvedModel
 from host.config import Config, endpoints
@@ -63,7 +64,7 @@ class ConfiguredModels:
         known = self._resolved.get(full)
         if known is None:
             provider_name, model = _split(full)
-            profile = self._catalog.profile(provider_name, model)
+            profile = self._profile(provider_name, model)
             known = self._counted(full, profile, counter_for(model, ranks_if_loaded()))
         return known
 
@@ -99,6 +100,15 @@ class ConfiguredModels:
             return f"{LOCAL}:{LOCAL_MODEL}"
         raise NoModel(_TWO_WAYS)
 
+    def _profile(self, provider: str, model: str) -> ModelProfile:
+        """The catalogue's facts, with what the configuration says of system messages mid-conversation."""
+        profile = self._catalog.profile(provider, model)
+        match self._config.mid_conversation_system:
+            case "auto":
+                return profile
+            case "force" | "off" as told:
+                return replace(profile, mid_conversation_system=told == "force")
+
     def _provider(self, name: str) -> Provider:
         known = self._providers.get(name)
         if known is None:
@@ -107,7 +117,7 @@ class ConfiguredModels:
 
     def _adapter(self, name: str) -> Provider:
         def profile_of(model: str) -> ModelProfile:
-            return self._catalog.profile(name, model)
+            return self._profile(name, model)
 
         if name == LOCAL:
             return LocalProvider(self._server, self._http, profile_of)
