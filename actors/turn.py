@@ -14,7 +14,7 @@ from actors.anomaly import RepetitionWatch
 from actors.asking import Asking, Frozen
 from actors.calling import Calling
 from actors.envelope import Envelope, EnvelopeId, SenderRole
-from actors.errors import ActorError, LogFailed
+from actors.errors import LogFailed
 from actors.events import (
     MessageTaken,
     StepBegan,
@@ -37,7 +37,7 @@ from actors.records import (
 from actors.reminders.plan_mode import plan_mode_reminder
 from actors.results import Check, WantedResult
 from actors.tools import tool_order
-from providers.errors import ProviderError
+from providers.errors import CallboardError
 from providers.model import (
     Answered,
     Message,
@@ -111,7 +111,7 @@ class Turn:
             raise
         except LogFailed:
             raise
-        except (ActorError, ProviderError) as failure:
+        except CallboardError as failure:
             stop, error = TurnStop.FAILED, f"{type(failure).__name__}: {failure}"
         self._close()
         self._end(stop, error)
