@@ -27,7 +27,9 @@ def _version(is_wanted: bool) -> None:
     if is_wanted:
         from importlib.metadata import version
 
-        print(f"callboard {version('callboard')}")
+        from host.cli.output import put
+
+        put(f"callboard {version('callboard')}\n")
         raise typer.Exit
 
 

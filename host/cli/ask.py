@@ -1,6 +1,5 @@
 """`callboard ask`"""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -42,9 +41,9 @@ def ask(
     async def work(signals: "Signals") -> int:
         from actors.errors import BadInput
         from host.cli import asking
-        from host.cli.reading import Lines
+        from host.cli.reading import standard_input
 
-        text = await Lines(sys.stdin.fileno()).rest() if question == "-" else question
+        text = await standard_input().rest() if question == "-" else question
         if not text.strip():
             raise BadInput("a question wanted, got nothing")
         return await asking.ask(text, settings, agent_name, signals, as_json=json)

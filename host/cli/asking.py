@@ -16,7 +16,7 @@ from host.cli.options import Settings
 from host.cli.outcome import exit_code_of_turn
 from host.cli.output import put, put_json, visible
 from host.cli.questions import ConsoleSurface
-from host.cli.reading import Lines
+from host.cli.reading import standard_input
 from host.cli.view import EventView, Line, Shown, Words, WordsEnd
 from host.opening import open_host
 from host.session import Session, TurnStream
@@ -71,10 +71,10 @@ class _Answering:
         self._asked = anyio.Event()
 
     async def read(self) -> None:
-        lines = Lines(sys.stdin.fileno()) if sys.stdin is not None else None
+        lines = standard_input()
         while True:
             await self._asked.wait()
-            self.surface.offer(await lines.next() if lines is not None else None)
+            self.surface.offer(await lines.next())
             await anyio.lowlevel.checkpoint()
 
     async def _show(self, line: Line) -> None:

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from enum import IntEnum
 
-from host.cli.output import OutputClosed
+from host.cli.output import OutputClosed, OutputFailed
 from providers.errors import CallboardError, InstallFailed
 
 
@@ -25,14 +25,11 @@ def guarded(command: Callable[[], None]) -> int:
     """Runs a command; its errors are told on stderr, in one message each."""
     try:
         command()
-        sys.stdout.flush()
     except SystemExit as end:
         return _flushed(_code_of(end))
-    except BrokenPipeError:
-        return _output_closed()
     except BaseException as error:  # noqa: BLE001 - nothing may leave the process but an exit code
         return _told(error)
-    return ExitCode.DONE
+    return _flushed(ExitCode.DONE)
 
 
 def _told(error: BaseException) -> int:
@@ -54,7 +51,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
     """1 where something was tried and failed, 2 where it could not even be tried."""
     from actors.errors import LogFailed, TurnFailed
 
-    is_attempt = isinstance(error, TurnFailed | LogFailed | InstallFailed)
+    is_attempt = isinstance(error, TurnFailed | LogFailed | InstallFailed | OutputFailed)
     return ExitCode.FAILED if is_attempt else ExitCode.UNUSABLE
 
 
@@ -78,6 +75,11 @@ def _flushed(code: int) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         return _output_closed()
+    except OSError as error:
+        _output_closed()
+        if code == ExitCode.DONE:
+            print(f"callboard: the output cannot be written: {error.strerror}", file=sys.stderr)
+            return ExitCode.FAILED
     return code
 
 

@@ -16,7 +16,7 @@ from host.cli.launch import Signals
 from host.cli.outcome import exit_code_of_turn
 from host.cli.output import put_json
 from host.cli.questions import ConsoleSurface
-from host.cli.reading import Lines, read_some
+from host.cli.reading import read_some, standard_input
 from host.cli.screen import Screen
 from host.cli.slash import HELP, SlashCommand, message_of, slash_command
 from host.cli.turns import Turns
@@ -112,7 +112,7 @@ class Chat:
 
     async def _read(self) -> None:
         if self._editor is None:
-            lines = Lines(sys.stdin.fileno())
+            lines = standard_input()
             while not self._is_leaving and (line := await lines.next()) is not None:
                 await self._take(line)
             self._surface.offer(None)

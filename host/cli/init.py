@@ -18,19 +18,19 @@ def init(yes: Annotated[bool, typer.Option("--yes", "-y", help="Copy without ask
         raise BadInput("there is no home folder: HOME wanted, got nothing")
     source, target = home / ".claude" / "CLAUDE.md", home / ".callboard" / "AGENTS.md"
     if target.exists():
-        print(f"{target} is there already; nothing was changed")
+        _say(f"{target} is there already; nothing was changed")
     elif not source.is_file():
-        print(f"nothing to take over: there is no {source}")
+        _say(f"nothing to take over: there is no {source}")
     elif yes or _wants(source, target):
         _copy(source, target)
-        print(f"copied {source} to {target}")
+        _say(f"copied {source} to {target}")
     else:
-        print("nothing was changed")
+        _say("nothing was changed")
 
 
 def _wants(source: Path, target: Path) -> bool:
     if not sys.stdin.isatty():
-        print(f"{source} could be copied to {target}; say --yes to do it")
+        _say(f"{source} could be copied to {target}; say --yes to do it")
         return False
     return typer.confirm(f"Copy {source} to {target}?")
 
@@ -46,3 +46,9 @@ def _copy(source: Path, target: Path) -> None:
             file.write(text)
     except OSError as error:
         raise BadInput(f"{error.filename}: cannot be copied: {error.strerror}") from error
+
+
+def _say(text: str) -> None:
+    from host.cli.output import put
+
+    put(text + "\n")

@@ -21,9 +21,10 @@ def install() -> None:
     from host.cli.launch import launch
 
     async def work(signals: "Signals") -> int:
+        from host.cli.output import put
         from providers.install import install as install_parts
 
-        await install_parts(print)
+        await install_parts(lambda line: put(line + "\n"))
         return 0
 
     raise typer.Exit(launch(work))

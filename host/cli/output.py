@@ -4,6 +4,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from providers.errors import CallboardError
+
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
@@ -12,11 +14,16 @@ class OutputClosed(Exception):
     """Whoever read our output has gone; there is nobody left to tell anything."""
 
 
+class OutputFailed(CallboardError):
+    """The output cannot be written: a full disk, say."""
+
+
 def put(text: str, stream: TextIO | None = None) -> None:
     """Writes and flushes, to stdout where no stream is given.
 
     Raises:
         OutputClosed: nobody reads any more.
+        OutputFailed: it cannot be written.
     """
     stream = stream or sys.stdout
     try:
@@ -24,6 +31,8 @@ def put(text: str, stream: TextIO | None = None) -> None:
         stream.flush()
     except (BrokenPipeError, ConnectionResetError) as error:
         raise OutputClosed from error
+    except OSError as error:
+        raise OutputFailed(f"the output cannot be written: {error.strerror}") from error
 
 
 def put_json(value: "JsonValue") -> None:

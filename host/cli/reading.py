@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 
 import anyio
 import anyio.lowlevel
@@ -35,9 +36,7 @@ class Lines:
     async def next(self) -> str | None:
         """The next line without its end; None at the end. Cancelling loses nothing."""
         while b"\n" not in self._rest and not self._is_at_end:
-            chunk = await read_some(self._descriptor)
-            self._rest += chunk
-            self._is_at_end = not chunk
+            self._rest += await self._more()
         line, newline, self._rest = self._rest.partition(b"\n")
         if not line and not newline:
             return None
@@ -47,7 +46,15 @@ class Lines:
         """Everything up to the end."""
         chunks = [self._rest]
         while not self._is_at_end:
-            chunks.append(await read_some(self._descriptor))
-            self._is_at_end = not chunks[-1]
+            chunks.append(await self._more())
         self._rest = b""
         return b"".join(chunks).decode("utf-8", "replace")
+
+    async def _more(self) -> bytes:
+        chunk = await read_some(self._descriptor)
+        self._is_at_end = not chunk
+        return chunk
+
+
+def standard_input() -> Lines:
+    return Lines(sys.stdin.fileno())

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from host.store.ports import AgentRow
 
 
+_COLUMNS = ("id", "name", "title", "records", "last activity")
+_LEAST_TITLE_CHARACTERS = 8
+
+
 def sessions(json: JsonOption = False, store: StoreOption = None) -> None:
     """List the sessions of the store, the newest work last."""
     from host.cli.launch import launch
@@ -50,21 +54,28 @@ def _list(rows: "tuple[AgentRow, ...]", *, as_json: bool) -> None:
 
 
 def _draw(rows: "tuple[AgentRow, ...]") -> None:
+    from shutil import get_terminal_size
+
     from rich.console import Console
     from rich.table import Table
 
+    from host.cli.output import one_line, put
+
     if not rows:
-        print("no sessions yet; `callboard chat` begins one")
+        put("no sessions yet; `callboard chat` begins one\n")
         return
+    cells = [_cells(row) for row in rows]
+    # The id is what one needs whole; what is left of the line is the title's.
+    others = sum(max(len(row[n]) for row in (_COLUMNS, *cells)) + 2 for n in (0, 1, 3, 4))
+    title_width = max(get_terminal_size().columns - others, _LEAST_TITLE_CHARACTERS)
+    console = Console(markup=False, highlight=False, width=others + title_width)
     table = Table(box=None, pad_edge=False)
-    table.add_column("id", no_wrap=True)
-    table.add_column("name", no_wrap=True, overflow="ellipsis", max_width=20)
-    table.add_column("title", no_wrap=True, overflow="ellipsis", ratio=1)
-    table.add_column("records", justify="right", no_wrap=True)
-    table.add_column("last activity", no_wrap=True)
-    for row in rows:
-        table.add_row(*_cells(row))
-    Console(markup=False, highlight=False).print(table)
+    for name in _COLUMNS:
+        table.add_column(name, no_wrap=True, justify="right" if name == "records" else "left")
+    for session_id, name, title, n_records, last in cells:
+        short = one_line(title, title_width)
+        table.add_row(session_id, name, short, n_records, last)
+    console.print(table, soft_wrap=True)
 
 
 def _cells(row: "AgentRow") -> tuple[str, ...]:

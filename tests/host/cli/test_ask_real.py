@@ -172,6 +172,22 @@ def test_a_reader_that_goes_away_ends_it_quietly(connected: Home, model_server: 
     assert_whole(connected.fold())
 
 
+def test_output_that_cannot_be_written_is_told(connected: Home, model_server: LLMock) -> None:
+    model_server.script({"type": "reply", "text": "word"})
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            _ask("Talk", OPENAI),
+            cwd=connected.folder,
+            env=connected.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert b"No space left" in done.stderr
+
+
 def _ask(text: str, model: str) -> list[str]:
     return [sys.executable, "-m", "host.cli.main", "ask", text, "--model", model]
 

@@ -150,6 +150,22 @@ def test_the_vectors_come_out_as_they_were_recorded(call: Call) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.parametrize("closing", ["<&-", ">&-", "2>&-"])
+def test_streams_that_are_closed_from_the_start_do_no_harm(home: Home, closing: str) -> None:
+    command = f"{sys.executable} -m host.cli.main sessions {closing}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=home.folder,
+        env=home.environment(),
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert home.sessions() == ()
+
+
+@pytest.mark.real
 def test_a_reader_that_goes_away_ends_a_listing_quietly(home: Home) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "host.cli.main", "project", str(VECTORS / "projection-reproduce.jsonl")],
