@@ -11,14 +11,28 @@ if TYPE_CHECKING:
     from host.host import Host
     from host.opening import open_host
     from host.session import Session, TurnStream
+    from host.workflows import Run, load_workflow, run_workflow, workflow
 
-__all__ = ["Host", "Session", "TurnStream", "open_host"]
+__all__ = [
+    "Host",
+    "Run",
+    "Session",
+    "TurnStream",
+    "load_workflow",
+    "open_host",
+    "run_workflow",
+    "workflow",
+]
 
 _HOMES = {
     "Host": "host.host",
+    "Run": "host.workflows",
     "Session": "host.session",
     "TurnStream": "host.session",
+    "load_workflow": "host.workflows",
     "open_host": "host.opening",
+    "run_workflow": "host.workflows",
+    "workflow": "host.workflows",
 }
 
 

@@ -1,9 +1,10 @@
 """Kinds of subagents. Types from Markdown files come with a later version."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from actors.tools.model import Tool
+from host.errors import SpawnRefused
 
 DEFAULT_TYPE = "general-purpose"
 
@@ -54,3 +55,15 @@ EXPLORE = AgentType(
     is_read_only=True,
 )
 BUILT_IN = {kind.name: kind for kind in (GENERAL_PURPOSE, EXPLORE)}
+
+
+def agent_type(name: str | None, types: Mapping[str, AgentType] = BUILT_IN) -> AgentType:
+    """The type of this name, None for the one that does everything.
+
+    Raises:
+        SpawnRefused: there is none; says which there are.
+    """
+    kind = types.get(name or DEFAULT_TYPE)
+    if kind is None:
+        raise SpawnRefused(f"there is no agent type {name!r}; there are: {', '.join(sorted(types))}")
+    return kind

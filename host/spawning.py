@@ -17,7 +17,7 @@ from actors.notification import TaskReport
 from actors.ports import ChildReport, SpawnOrder
 from actors.receipt import Receipt
 from actors.records import AgentRole, AgentState, TurnEnded, TurnStop
-from host.agent_types import BUILT_IN, DEFAULT_TYPE, AgentType
+from host.agent_types import BUILT_IN, AgentType, agent_type
 from host.crew import Birth, Crew
 from host.errors import SpawnRefused
 from host.limits import SpawnLimits
@@ -51,7 +51,7 @@ class Spawning:
             SpawnRefused: a limit, or an unknown type.
         """
         mother = self.crew.directory.by_id(parent)
-        kind = self._type(order.type)
+        kind = agent_type(order.type, self.types)
         self._check_limits(mother)
         child = await self._start(mother, kind, order)
         receipt = await child.actor.mailbox.put(self._prompt(mother, order))
@@ -89,12 +89,6 @@ class Spawning:
                     usage=child.actor.parts.ledger.fold.spent,
                 )
                 await notify(self.crew, mother, report)
-
-    def _type(self, name: str | None) -> AgentType:
-        kind = self.types.get(name or DEFAULT_TYPE)
-        if kind is None:
-            raise SpawnRefused(f"there is no agent type {name!r}; there are: {', '.join(sorted(self.types))}")
-        return kind
 
     def _check_limits(self, mother: Living) -> None:
         limits = self.limits
