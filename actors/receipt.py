@@ -42,6 +42,12 @@ class Receipt:
         self._withdraw = withdraw
         self._changed: anyio.Event | None = None
         self._abandoned_because: str | None = None
+        self.on_abandoned: Callable[[], None] = lambda: None
+
+    @property
+    def is_abandoned(self) -> bool:
+        """The recipient has stopped in this process before the message was answered."""
+        return self._abandoned_because is not None
 
     async def accepted(self) -> None:
         """The message is in the log of its recipient; it survives a crash of the host."""
@@ -92,6 +98,7 @@ class Receipt:
         """For the mailbox: the message comes no further in this process."""
         self._abandoned_because = reason
         self._wake()
+        self.on_abandoned()
 
     def _wake(self) -> None:
         if self._changed is not None:

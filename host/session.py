@@ -6,9 +6,9 @@ from typing import Any, Self, TypeVar, overload
 import anyio
 
 from actors.address import HOST, USER, Address, AgentId
-from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, SenderRole
+from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, ReceiptState, SenderRole
 from actors.errors import ActorStopped, LimitReached, NotDelivered, ResultInvalid, TurnCancelled, TurnFailed
-from actors.events import MessageDropped, MessageTaken, SessionEvent, TurnFinished
+from actors.events import AgentChanged, MessageDropped, MessageTaken, SessionEvent, TurnFinished
 from actors.history import Entry
 from actors.mailbox import Draft
 from actors.receipt import Receipt
@@ -35,6 +35,7 @@ _FAILURES: dict[TurnStop, type[TurnFailed]] = {
 
 # A script started the actor: what it says has a coordinator's authority, not that of a person.
 _SPEAKERS = {AgentRole.WORKFLOW_ACTOR: (HOST, SenderRole.COORDINATOR)}
+_TAKEN = {ReceiptState.TAKEN, ReceiptState.PRESENTED}
 
 
 class Session:
@@ -204,6 +205,7 @@ class TurnStream:
         self._subscription: Subscription | None = None
         self._receipt: Receipt | None = None
         self._is_taken = False
+        self._broken_because = ""
         self.answer: TurnFinished | None = None
 
     def __aiter__(self) -> Self:
@@ -215,10 +217,12 @@ class TurnStream:
         if self._subscription is None:
             self._subscription = self._session.watch()
             self._receipt = await self._session.post(self._text, self._model)
+            self._receipt.on_abandoned = self._abandoned
         try:
             event = await anext(self._subscription)
         except StopAsyncIteration:
-            raise ActorStopped(f"{self._session.name} stopped before it answered") from None
+            why = self._broken_because or "it was stopped"
+            raise ActorStopped(f"{self._session.name} stopped before it answered: {why}") from None
         self._look_at(event)
         return event
 
@@ -232,6 +236,11 @@ class TurnStream:
         if self._receipt is not None and not self._receipt.withdraw() and self._is_taken:
             self._session.cancel()
 
+    def _abandoned(self) -> None:
+        """The agent has stopped: a turn that took the message still tells its end, else nothing comes."""
+        if self._receipt is not None and self._receipt.state not in _TAKEN and self._subscription is not None:
+            self._subscription.finish()
+
     def _look_at(self, event: SessionEvent) -> None:
         if self._receipt is None or event.agent != self._session.name:
             return
@@ -244,6 +253,14 @@ class TurnStream:
         elif isinstance(event, TurnFinished) and self._is_taken:
             self.answer = event
             self.close()
+        elif isinstance(event, AgentChanged) and self._is_broken_by(event):
+            self._broken_because = event.reason
+            self.close()
+
+    def _is_broken_by(self, event: AgentChanged) -> bool:
+        """The agent itself has failed, not just an earlier turn: no end of its turn comes."""
+        is_abandoned = self._receipt is not None and self._receipt.is_abandoned
+        return event.state is AgentState.FAILED and is_abandoned
 
 
 def _raise_unless_done(turn: TurnEnded, name: str) -> None:

@@ -49,9 +49,9 @@ def _told(error: BaseException) -> int:
 
 def exit_code_of(error: BaseException) -> ExitCode:
     """1 where something was tried and failed, 2 where it could not even be tried."""
-    from actors.errors import LogFailed, TurnFailed
+    from actors.errors import ActorStopped, LogFailed, TurnFailed
 
-    is_attempt = isinstance(error, TurnFailed | LogFailed | InstallFailed | OutputFailed)
+    is_attempt = isinstance(error, TurnFailed | ActorStopped | LogFailed | InstallFailed | OutputFailed)
     return ExitCode.FAILED if is_attempt else ExitCode.UNUSABLE
 
 

@@ -7,7 +7,7 @@ import time
 
 import anyio
 
-from actors.errors import BadInput
+from actors.errors import ActorStopped, BadInput
 from actors.events import TurnBegan
 from host.cli.boundary import ExitCode
 from host.cli.editor import LineEditor, Submitted
@@ -75,6 +75,8 @@ class Chat:
                     await self._turns.idle()
                 self._screen.leave()
                 tasks.cancel_scope.cancel()
+        if self._turns.broken_because is not None:
+            raise ActorStopped(f"{self._session.name} broke: {self._turns.broken_because}")
         last = self._turns.last
         return ExitCode.DONE if self._is_person or last is None else exit_code_of_turn(last)
 
@@ -95,6 +97,8 @@ class Chat:
                 for shown in self._view.show(event):
                     self._screen.show(shown)
             self._turns.saw(event)
+            if self._turns.broken_because is not None:
+                self._reading.cancel()
             if not self._turns.is_in_turn:
                 self._screen.set_ready(True)
 

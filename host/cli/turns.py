@@ -2,12 +2,16 @@
 
 import anyio
 
-from actors.events import MessageDropped, MessageTaken, SessionEvent, TurnBegan, TurnFinished
-from actors.records import TurnStop
+from actors.events import AgentChanged, MessageDropped, MessageTaken, SessionEvent, TurnBegan, TurnFinished
+from actors.records import AgentState, TurnStop
 
 
 class Turns:
-    """Follows the turns of one agent. Feed it every event in order, after it was shown."""
+    """Follows the turns of one main agent. Feed it every event in order, after it was shown.
+
+    `broken_because` is set when the agent itself has failed: no turn will end
+    or begin any more.
+    """
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
@@ -17,6 +21,7 @@ class Turns:
         self._changed = anyio.Event()
         self.is_in_turn = False
         self.last: TurnFinished | None = None
+        self.broken_because: str | None = None
 
     def sent(self, envelope_id: str) -> None:
         """This message waits for its turn, unless its turn has passed by already."""
@@ -39,6 +44,8 @@ class Turns:
                 self._in_this_turn = set()
             case MessageDropped():
                 self._close({event.envelope_id})
+            case AgentChanged(state=AgentState.FAILED):
+                self.broken_because = event.reason
             case _:
                 return
         self._changed.set()
@@ -52,12 +59,12 @@ class Turns:
 
     async def idle(self) -> None:
         """Returns when nothing runs or is waiting to."""
-        while not self.is_idle:
+        while not self.is_idle and self.broken_because is None:
             await self._changed.wait()
 
     async def answered(self, envelope_id: str) -> None:
         """Returns when the turn that took this message is over, or the message will never be taken."""
-        while envelope_id not in self._done:
+        while envelope_id not in self._done and self.broken_because is None:
             await self._changed.wait()
 
     def _close(self, envelope_ids: set[str]) -> None:

@@ -4,11 +4,11 @@ import anyio
 import pytest
 
 from actors.address import Address, AgentId
-from actors.events import MessageDropped, MessageTaken, TurnBegan, TurnFinished
+from actors.events import AgentChanged, MessageDropped, MessageTaken, TurnBegan, TurnFinished
 from actors.history import Authority
 from actors.permission import PermissionClass
 from actors.ports import PermissionQuestion
-from actors.records import AgentRole, TurnId, TurnStop
+from actors.records import AgentRole, AgentState, TurnId, TurnStop
 from host.cli.finding import find_session
 from host.cli.options import Mode
 from host.cli.questions import ConsoleSurface, question_lines, read_answer
@@ -169,6 +169,17 @@ def test_behind_a_failed_turn_nothing_goes_on_by_itself() -> None:
     assert turns.is_idle
     turns.saw(MessageDropped(MAIN, "m2", "dead", ""))
     assert turns.is_idle
+
+
+async def test_an_agent_that_broke_is_not_waited_for() -> None:
+    turns = Turns(MAIN)
+    turns.sent("m1")
+    turns.saw(MessageTaken(MAIN, "m1", Address("user"), "", ""))
+    turns.saw(AgentChanged(MAIN, AgentId("a1"), None, AgentState.FAILED, "a defect"))
+    with anyio.fail_after(1):
+        await turns.answered("m1")
+        await turns.idle()
+    assert turns.broken_because == "a defect"
 
 
 def ended(stop: TurnStop) -> TurnFinished:
