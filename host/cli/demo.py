@@ -1,10 +1,44 @@
 """`callboard demo`"""
 
-from host.cli.options import JsonOption, ModelOption
+from typing import TYPE_CHECKING
+
+import typer
+
+from host.cli.options import Backend, BackendOption, JsonOption, ModelOption, Settings
+
+if TYPE_CHECKING:
+    from host.cli.launch import Signals
+    from host.demo import DemoEvent
 
 
-def demo(model: ModelOption = None, json: JsonOption = False) -> None:
-    """Three short acts on files of this repository, with whatever model there is."""
-    from providers.errors import CallboardError
+def demo(
+    model: ModelOption = None, json: JsonOption = False, backend: BackendOption = Backend.ASYNCIO
+) -> None:
+    """Three short acts on the pages of this repository, with whatever model there is.
 
-    raise CallboardError("the demo is not part of this version yet")
+    Ends with 1 where something was not as the demo claims.
+    """
+    from host.cli.launch import launch
+
+    async def work(signals: "Signals") -> int:
+        from host.demo import play_demo
+
+        ended = await play_demo(_put_event if json else _put_lines, Settings(model).arguments())
+        return 1 if ended.n_broken else 0
+
+    raise typer.Exit(launch(work, backend.value))
+
+
+def _put_event(event: "DemoEvent") -> None:
+    from host.cli.output import put_json
+    from host.demo import demo_event_to_json
+
+    put_json(demo_event_to_json(event))
+
+
+def _put_lines(event: "DemoEvent") -> None:
+    from host.cli.output import put
+    from host.demo import lines_of
+
+    for line in lines_of(event):
+        put(f"{line}\n")
