@@ -1,5 +1,7 @@
 """`callboard demo`"""
 
+import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import typer
@@ -23,7 +25,7 @@ def demo(
     async def work(signals: "Signals") -> int:
         from host.demo import play_demo
 
-        ended = await play_demo(_put_event if json else _put_lines, Settings(model).arguments())
+        ended = await play_demo(_put_event if json else _shown(), Settings(model).arguments())
         return 1 if ended.n_broken else 0
 
     raise typer.Exit(launch(work, backend.value))
@@ -36,9 +38,15 @@ def _put_event(event: "DemoEvent") -> None:
     put_json(demo_event_to_json(event))
 
 
-def _put_lines(event: "DemoEvent") -> None:
-    from host.cli.output import put
-    from host.demo import lines_of
+def _shown() -> Callable[["DemoEvent"], None]:
+    from host.cli.keyboard import is_terminal
+    from host.cli.screen import Screen
+    from host.demo import TreeView
 
-    for line in lines_of(event):
-        put(f"{line}\n")
+    screen, view = Screen(None, is_terminal=is_terminal(sys.stdout)), TreeView()
+
+    def show(event: "DemoEvent") -> None:
+        for line in view.show(event):
+            screen.show(line)
+
+    return show
