@@ -1,7 +1,7 @@
 """Model names as providers: endpoints, keys, the local server, retries and counters."""
 
 import random
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -13,7 +13,6 @@ from providers.catalog import Catalog
 from providers.endpoint import Endpoint, resolve_key
 from providers.errors import ModelNotFound
 from providers.http import Http, open_http
-from providers.install import is_installed
 from providers.local import LocalProvider
 from providers.local_process import LOCAL_MODEL, LocalServer
 from providers.model import Dialect, ModelProfile
@@ -41,7 +40,16 @@ async def open_models(config: Config, environ: Mapping[str, str]) -> AsyncIterat
 class ConfiguredModels:
     """Implements `actors.ports.Models` for real providers."""
 
-    def __init__(self, config: Config, environ: Mapping[str, str], http: Http, server: LocalServer) -> None:
+    def __init__(
+        self,
+        config: Config,
+        environ: Mapping[str, str],
+        http: Http,
+        server: LocalServer,
+        *,
+        has_local: Callable[[], bool] = is_installed,
+    ) -> None:
+        self._has_local = has_local
         self._config = config
         self._environ = environ
         self._http = http
@@ -51,6 +59,7 @@ class ConfiguredModels:
         self._catalog = Catalog(config.models, dialects)
         self._providers: dict[str, Provider] = {}
         self._resolved: dict[str, ResolvedModel] = {}
+        self._sharp: set[str] = set()
 
     def resolve(self, name: str | None) -> ResolvedModel:
         """A model by its full name, None for the default one.
@@ -73,7 +82,10 @@ class ConfiguredModels:
         if model.name.startswith(f"{LOCAL}:"):
             return model
         counter = counter_for(model.profile.name, await ensure_ranks())
-        return self._counted(model.name, model.profile, counter)
+        if model.name not in self._sharp:
+            self._sharp.add(model.name)
+            self._counted(model.name, model.profile, counter)
+        return self._resolved[model.name]
 
     def _counted(self, full: str, profile: ModelProfile, counter: TokenCounter) -> ResolvedModel:
         """The model with a counter that learns from what its provider reports."""
@@ -96,7 +108,7 @@ class ConfiguredModels:
         for provider, variable in (("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")):
             if self._environ.get(variable):
                 return f"{provider}:{DEFAULTS[provider]}"
-        if is_installed():
+        if self._has_local():
             return f"{LOCAL}:{LOCAL_MODEL}"
         raise NoModel(_TWO_WAYS)
 
