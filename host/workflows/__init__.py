@@ -1,4 +1,9 @@
-"""Scripted workflows: a coroutine that starts agents and uses what they return."""
+"""Scripted workflows: a coroutine that starts agents and uses what they return.
+
+A run is not journaled yet: one that was stopped starts anew. What needs the
+journal (budget, nested workflows, now, random, sleep, command, artifacts,
+worktrees) is not there, so a script that names it fails at once.
+"""
 
 from host.workflows.definition import Workflow, workflow
 from host.workflows.events import RunEvent, run_event_to_json
