@@ -13,6 +13,7 @@ from providers.catalog import Catalog
 from providers.endpoint import Endpoint, resolve_key
 from providers.errors import ModelNotFound
 from providers.http import Http, open_http
+from providers.install import is_installed
 from providers.local import LocalProvider
 from providers.local_process import LOCAL_MODEL, LocalServer
 from providers.model import Dialect, ModelProfile
