@@ -10,6 +10,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -246,7 +247,8 @@ def _way_back() -> Callable[[Callable[[], object]], object]:
     """Has this loop call a function soon, in order; for any thread."""
     match current_token().native_token:
         case asyncio.AbstractEventLoop() as loop:
-            return loop.call_soon_threadsafe
+            # In the context of whoever opened the store: there anyio knows its loop, in the thread's it does not.
+            return partial(loop.call_soon_threadsafe, context=copy_context())
         case _TrioToken() as token:
             return token.run_sync_soon
         case other:
