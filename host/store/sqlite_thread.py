@@ -247,7 +247,7 @@ def _way_back() -> Callable[[Callable[[], object]], object]:
     """Has this loop call a function soon, in order; for any thread."""
     match current_token().native_token:
         case asyncio.AbstractEventLoop() as loop:
-            # In the context of whoever opened the store: there anyio knows its loop, in the thread's it does not.
+            # In the context of whoever opened the store: in the thread's, anyio does not know its loop.
             return partial(loop.call_soon_threadsafe, context=copy_context())
         case _TrioToken() as token:
             return token.run_sync_soon

@@ -20,8 +20,12 @@ def test_a_completion_may_start_a_task(tmp_path: Path, real_backend: str) -> Non
             SqliteStore(tmp_path / "store.db") as store,
             await store.lease(ROOT),
         ):
+
+            def completed(_: Exception | None) -> None:
+                tasks.start_soon(work)
+
             log = await store.create(opened())
-            log.submit(said("a"), lambda _: tasks.start_soon(work))
+            log.submit(said("a"), completed)
             with anyio.fail_after(10):
                 await has_run.wait()
 
