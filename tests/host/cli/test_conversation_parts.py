@@ -106,7 +106,7 @@ async def test_waiting_questions_are_asked_in_order_and_each_needs_its_own_answe
     async with anyio.create_task_group() as tasks:
         for number in (1, 2):
             tasks.start_soon(ask, number)
-        await anyio.wait_all_tasks_blocked()
+            await anyio.wait_all_tasks_blocked()
         assert not any("command 2" in line for line in shown)
         surface.offer("hm")
         surface.offer("y")
