@@ -15,7 +15,7 @@ from host.opening import open_host
 from host.workflows.blame import blamed
 from providers.errors import CallboardError
 
-ACT_LIMIT_S = 240.0
+ACT_LIMIT_S = 150.0
 
 
 async def play_demo(
@@ -71,7 +71,7 @@ async def _act(stage: Stage, number: int, title: str, note: str, play: Callable[
         with anyio.fail_after(ACT_LIMIT_S):
             await play()
     except* TimeoutError:
-        stage.claim(f"the act ended within {ACT_LIMIT_S:g} s", False)
+        stage.claim(f"the act ended within {ACT_LIMIT_S:g} s", False, stage.last())
     except* CallboardError as group:
         stage.claim("nothing went wrong in the act", False, blamed(group, __file__))
     finally:

@@ -83,6 +83,13 @@ class Stage:
         self.n_broken += not holds
         self.show(Claimed(text, holds, detail))
 
+    def last(self) -> str:
+        """What happened last, for somebody who wonders what did not."""
+        if not self.seen:
+            return "nothing happened"
+        event = self.seen[-1].event
+        return f"the last event was {type(event).__name__} of {event.agent}"
+
     def usage(self, since: int = 0) -> Usage:
         """What the providers reported for the answers since then."""
         answers = (s.event.usage for s in self.seen[since:] if isinstance(s.event, AnswerCommitted))

@@ -158,7 +158,9 @@ async def test_a_record_that_is_no_candidate_does_not_come_into_the_table() -> N
 
 async def test_a_model_that_never_answers_ends_the_act_in_time() -> None:
     events = await played(player(readers=always([wait(100_000.0), say("late")])))
-    assert broken(events) == ["the act ended within 240 s"]
+    assert broken(events) == ["the act ended within 150 s"]
+    details = [event.detail for event in events if isinstance(event, Claimed)]
+    assert details[0].startswith("the last event was ")
 
 
 async def test_an_agent_that_was_there_before_is_left_alone() -> None:
