@@ -66,7 +66,7 @@ async def play(stage: Stage, root: Path) -> None:
     stage.show(
         TableJoined(tuple((r.page, r.record.title, r.record.topic, r.record.key_sentence) for r in rows))
     )
-    _check(stage, root, rows)
+    check_rows(stage, root, rows)
     stage.claim(
         "the run completed",
         outcome.state is AgentState.COMPLETED,
@@ -83,7 +83,8 @@ def _chosen(event: Reported, last_end: dict[str, AgentEnded]) -> RecordChosen:
     return RecordChosen(row.page, record.title, record.topic, record.key_sentence, end.usage, end.seconds)
 
 
-def _check(stage: Stage, root: Path, rows: tuple[Row, ...]) -> None:
+def check_rows(stage: Stage, root: Path, rows: tuple[Row, ...]) -> None:
+    """Claims that the rows are those of the pages, and hold nothing that the pages do not."""
     offered = {page.name: candidates_of(page.excerpt) for page in pages_of(root)}
     with_words = [name for name, candidates in offered.items() if candidates is not None]
     stage.claim(

@@ -11,6 +11,7 @@ import pytest
 from actors import Agent
 from actors.errors import BadInput
 from host.demo import DemoEvent, TreeView, demo_event_to_json, demo_root, run_demo
+from host.demo.candidates import Record, Topic
 from host.demo.events import (
     ActStarted,
     AgentAnswered,
@@ -23,6 +24,8 @@ from host.demo.events import (
 )
 from host.demo.message import BODY
 from host.demo.pages import MAX_PAGES, pages_of
+from host.demo.stage import Stage
+from host.demo.table import Row, check_rows
 from providers.errors import AuthenticationFailed
 from providers.model import Request
 from providers.scripted import (
@@ -154,6 +157,15 @@ async def test_a_record_that_is_no_candidate_does_not_come_into_the_table() -> N
     events = await played(player(record=always(made_up)))
     assert "the run completed" in broken(events)
     assert next(e for e in events if isinstance(e, TableJoined)).rows == ()
+
+
+async def test_a_row_with_something_made_up_breaks_the_claim_about_candidates() -> None:
+    events: list[DemoEvent] = []
+    async with scripted_host(player()) as host:
+        made_up = Record(title="Annex", topic=Topic.GUIDE, key_sentence="Something made up.")
+        rows = tuple(Row(page.name, made_up) for page in pages_of(REPOSITORY))
+        check_rows(Stage(host, events.append), REPOSITORY, rows[1:])
+    assert len(broken(events)) == 2
 
 
 async def test_a_model_that_never_answers_ends_the_act_in_time() -> None:

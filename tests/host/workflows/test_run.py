@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import anyio
+import anyio.lowlevel
 import pytest
 
-from actors import tool
+from actors import Agent, tool
 from actors.errors import BadInput, ResultInvalid, TurnFailed
 from actors.history import MessageEntry, Origin
 from actors.records import AgentRole, AgentState
@@ -413,6 +414,7 @@ async def test_events_tell_phases_agents_tokens_and_time_in_order() -> None:
     assert outcome.usage.output_tokens == 6
     last = run_event_to_json(events[-1])
     assert (last["event"], last["state"], last["result"]) == ("run_ended", "completed", 2)
+    assert run_event_to_json(events[-2])["phase"] == []
     assert run_event_to_json(events[-2])["item"] == {"verdict": "keep", "lines": [1]}
 
 
@@ -479,3 +481,40 @@ async def test_a_phase_that_raises_has_failed() -> None:
     async with scripted_host(ScriptedProvider([])) as host:
         await run_workflow(host, failing, {}, events.append)
     assert [e.state for e in events if isinstance(e, PhaseEnded)] == [AgentState.FAILED]
+
+
+async def test_a_run_cancelled_at_any_step_leaves_nothing_behind() -> None:
+    @workflow
+    async def some(run: Run) -> None:
+        actor = run.actor("reader")
+        async with run.phase("Read"):
+            await run.parallel([actor.ask("a"), actor.ask("b"), run.agent("c", timeout=50)])
+
+    async def cancelled_after(n_steps: int) -> bool:
+        events: list[RunEvent] = []
+        provider = ScriptedProvider(always([say("I ", "see")]))
+        async with scripted_host(provider) as host:
+            with anyio.CancelScope() as scope:
+                async with anyio.create_task_group() as tasks:
+
+                    async def cancel() -> None:
+                        for _ in range(n_steps):
+                            await anyio.lowlevel.checkpoint()
+                        scope.cancel()
+
+                    tasks.start_soon(cancel)
+                    await run_workflow(host, some, {}, events.append)
+                    tasks.cancel_scope.cancel()
+            assert host.agents() == ()
+            assert provider.n_open == 0
+            # what is left of an agent would still hold its name
+            for name in ("reader", "agent"):
+                await host.start(Agent(name))
+        assert not events or isinstance(events[-1], RunEnded)
+        began = sum(isinstance(event, AgentStarted) for event in events)
+        assert began == sum(isinstance(event, AgentEnded) for event in events)
+        return scope.cancelled_caught
+
+    were_cancelled = [await cancelled_after(n) for n in range(0, 120, 2)]
+    assert were_cancelled[0]
+    assert not were_cancelled[-1]
