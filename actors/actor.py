@@ -1,25 +1,31 @@
 """One living agent: waits for its bell, works a turn, waits again."""
 
+from contextvars import ContextVar
+
 import anyio
 
 from actors.address import Address, AgentId
 from actors.envelope import EnvelopeId
 from actors.inbox import next_turn
 from actors.parts import Parts
-from actors.records import AgentRole, TurnStop
+from actors.receipt import Receipt
+from actors.records import AgentRole, TurnEnded, TurnId, TurnStop
 from actors.results import Check, accepts_anything
 from actors.turn import Turn
 
+_INSIDE: ContextVar[TurnId | None] = ContextVar("the turn in which this task runs", default=None)
+
 
 class Actor:
-    """Runs in one task of the host. Everything else reaches it through its mailbox or `cancel_turn`."""
+    """Runs in one task of the host. Everything else reaches it through its mailbox or cancels its turn."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.mailbox = parts.mailbox
         self._checks: dict[EnvelopeId, Check] = {}
+        self._turn: Turn | None = None
         self._turn_scope: anyio.CancelScope | None = None
-        self._is_stopping = False
+        self.is_stopping = False
         self._is_held = False
 
     @property
@@ -34,9 +40,40 @@ class Actor:
     def is_working(self) -> bool:
         return self._turn_scope is not None
 
+    @property
+    def turn(self) -> Turn | None:
+        """The turn that runs, or in which the agent crashed."""
+        return self._turn
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether whoever asks this runs in a turn of this agent, a tool of it for one."""
+        return self._turn is not None and _INSIDE.get() == self._turn.id
+
     def expect(self, envelope_id: EnvelopeId, check: Check) -> None:
         """How the structured answer to this message is judged."""
         self._checks[envelope_id] = check
+
+    async def answer(self, receipt: Receipt) -> TurnEnded:
+        """The end of the turn that took the message. Cancelling takes the message back, or cancels its turn.
+
+        Raises:
+            ActorStopped, NotDelivered: there will be none.
+        """
+        try:
+            return await receipt.answered()
+        except anyio.get_cancelled_exc_class():
+            self.take_back(receipt)
+            raise
+        finally:
+            self._checks.pop(receipt.envelope.id, None)
+
+    def take_back(self, receipt: Receipt) -> None:
+        """Withdraws a message, or cancels the turn that took it; never another turn."""
+        if receipt.withdraw() or self._turn is None:
+            return
+        if self._turn.has_taken(receipt.envelope.id):
+            self.cancel_turn()
 
     def release(self) -> None:
         """A person or coordinator goes on: after a failed turn a main agent waits for that."""
@@ -49,19 +86,23 @@ class Actor:
         Raises:
             LogFailed: the store takes no more records.
         """
-        while not self._is_stopping:
+        while not self.is_stopping:
             envelopes = () if self._is_held else next_turn(self.mailbox.waiting())
             if not envelopes:
                 await self.mailbox.bell.wait()
                 continue
-            turn = Turn(self.parts, self._check_for)
-            with anyio.CancelScope() as self._turn_scope:
-                turn.begin(envelopes)
-                await turn.run()
-            self._turn_scope = None
+            turn = self._turn = Turn(self.parts, self._check_for)
+            try:
+                _INSIDE.set(turn.id)
+                with anyio.CancelScope() as self._turn_scope:
+                    turn.begin(envelopes)
+                    await turn.run()
+            finally:
+                self._turn_scope = None
             if turn.stop is TurnStop.FAILED and self.parts.opened.role is AgentRole.MAIN:
                 self._is_held = True
             await self.parts.ledger.settled()
+            self._turn = None
 
     def cancel_turn(self) -> bool:
         """Cancels the running turn; says whether there was one. Its steers become the next turn's input."""
@@ -72,7 +113,7 @@ class Actor:
 
     def stop(self, reason: str, *, keep: bool) -> None:
         """Ends the agent: no message is taken any more, a running turn is cancelled."""
-        self._is_stopping = True
+        self.is_stopping = True
         self.mailbox.close(reason, keep=keep)
         self.cancel_turn()
 

@@ -11,7 +11,8 @@ Address = NewType("Address", str)
 USER = Address("user")
 HOST = Address("host")
 _RESERVED = {USER, HOST}
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+MAX_LENGTH = 64
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{MAX_LENGTH - 1}}}")
 
 
 def address(name: str) -> Address:

@@ -69,6 +69,11 @@ class Envelope:
             )
 
     @property
+    def wants_report(self) -> bool:
+        """A coordinator that only tells does not wait: it is notified of the turn that takes this."""
+        return self.sender_role is SenderRole.COORDINATOR and self.kind is EnvelopeKind.TELL
+
+    @property
     def preview(self) -> str:
         """The first characters of the body, on one line."""
         line = " ".join(self.body.split())

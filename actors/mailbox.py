@@ -95,7 +95,7 @@ class Mailbox:
         self._sequences = dict(ledger.fold.sequences)
         self._receipts: dict[EnvelopeId, Receipt] = {}
         self._unwanted: set[EnvelopeId] = set()
-        self._slot_waiters: deque[anyio.Event] = deque()
+        self._slot_waiters: deque[Bell] = deque()
         self._closed_because: str | None = None
         self._keeps = False
         if waiting:
@@ -116,7 +116,7 @@ class Mailbox:
             raise ActorStopped(f"{self.owner} takes no messages any more: {self._closed_because}")
         if (known := self._known(draft.id)) is not None:
             return known
-        if self._n_slots_used >= self.capacity:
+        if not self._has_room:
             raise MailboxFull(
                 f"the mailbox of {self.owner} is full ({self.capacity} messages wait); "
                 f"the message from {draft.sender} was not accepted"
@@ -158,19 +158,26 @@ class Mailbox:
     def withdraw(self, envelope: Envelope) -> bool:
         """Takes a message back; False if it was already taken (or dropped)."""
         self._collect()
-        if envelope in self._picked:
-            self._picked.remove(envelope)
-            self._drop(envelope, ReceiptState.WITHDRAWN, _TAKEN_BACK)
-            return True
         receipt = self._receipts.get(envelope.id)
-        if receipt is None or receipt.state is not None:
+        if receipt is not None and receipt.state is None:
+            self._unwanted.add(envelope.id)
+            return True
+        if envelope not in self._picked:
             return False
-        self._unwanted.add(envelope.id)
+        self._picked.remove(envelope)
+        self._drop(envelope, ReceiptState.WITHDRAWN, _TAKEN_BACK)
         return True
 
-    def last_sequence_from(self, sender: Address) -> int:
-        """The number of the last message of this sender that was taken or waits; 0 if there is none."""
-        return self._ledger.fold.sequences.get(sender, 0)
+    def last_taken_from(self, sender: Address) -> int:
+        """The number of the last message of this sender that the agent has seen; 0 if there is none."""
+        fold = self._ledger.fold
+        unseen = [e.sequence for e in fold.waiting.values() if e.sender == sender]
+        return min(unseen) - 1 if unseen else fold.sequences.get(sender, 0)
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing waits and nothing is on its way."""
+        return self._n_slots_used == 0
 
     # The agent
 
@@ -210,7 +217,8 @@ class Mailbox:
     def close(self, reason: str, *, keep: bool) -> None:
         """Takes nothing more. With `keep` what waits stays in the log for a resume, else it is dead.
 
-        Whoever still waits for a receipt that cannot come now hears `ActorStopped`.
+        Senders of what waits hear `ActorStopped` or `NotDelivered`. Those of what is on its way to
+        the log hear when it is there, and those of what a turn has taken when that has ended.
         """
         if self._closed_because is not None:
             return
@@ -220,18 +228,15 @@ class Mailbox:
         self._inlet.close()
         self._outlet.close()
         for waiter in self._slot_waiters:
-            waiter.set()
-        if keep:
-            self.abandon(reason)
-        else:
-            while self._picked:
-                self._drop(self._picked.popleft(), ReceiptState.DEAD, reason)
+            waiter.ring()
+        while self._picked:
+            self._leave(self._picked.popleft())
         self.bell.ring()
 
-    def abandon(self, reason: str) -> None:
-        """No receipt of this mailbox will come any further in this process."""
+    def abandon(self) -> None:
+        """Behind `close`, when the agent's task has ended: no receipt comes any further in this process."""
         for receipt in self._receipts.values():
-            receipt.abandon(reason)
+            receipt.abandon(self._closed_because or "")
         self._receipts.clear()
 
     # Inside
@@ -265,15 +270,15 @@ class Mailbox:
         if error is not None:
             self._free_slot()
             self._advance(envelope.id, ReceiptState.DEAD, reason=f"the store did not take it: {error}")
+            self._receipts.pop(envelope.id, None)
             return
         self._advance(envelope.id, ReceiptState.ACCEPTED)
-        if self._closed_because is not None:
-            if not self._keeps:
-                self._drop(envelope, ReceiptState.DEAD, self._closed_because)
-            return
         if envelope.id in self._unwanted:
             self._unwanted.discard(envelope.id)
             self._drop(envelope, ReceiptState.WITHDRAWN, _TAKEN_BACK)
+            return
+        if self._closed_because is not None:
+            self._leave(envelope)
             return
         self._inlet.send_nowait(envelope)
         self._advance(envelope.id, ReceiptState.QUEUED)
@@ -286,12 +291,21 @@ class Mailbox:
             while True:
                 self._picked.append(self._outlet.receive_nowait())
 
+    def _leave(self, envelope: Envelope) -> None:
+        """The mailbox is closed: this one stays in the log for a resume, or dies."""
+        reason = self._closed_because or ""
+        if not self._keeps:
+            self._drop(envelope, ReceiptState.DEAD, reason)
+        elif (receipt := self._receipts.pop(envelope.id, None)) is not None:
+            receipt.abandon(reason)
+
     def _drop(self, envelope: Envelope, state: ReceiptState, reason: str) -> None:
         self._free_slot()
 
         def dropped(error: Exception | None) -> None:
             if error is None:
                 self._advance(envelope.id, state, reason=reason)
+                self._receipts.pop(envelope.id, None)
                 self._on_dropped(envelope, state, reason)
 
         self._ledger.submit(EnvelopeDropped(envelope.id, state.value, reason), then=dropped)
@@ -310,35 +324,35 @@ class Mailbox:
             receipt.advance(state, reason=reason, request_id=request_id, turn=turn)
 
     async def _wait_for_slot(self, draft: Draft, wait_s: float | None) -> None:
-        if self._n_slots_used < self.capacity and not self._slot_waiters:
+        if self._has_room and not self._slot_waiters:
             return
-        with anyio.move_on_after(wait_s) as scope:
-            while self._closed_because is None:
-                waiter = anyio.Event()
-                self._slot_waiters.append(waiter)
-                try:
+        waiter = Bell()
+        self._slot_waiters.append(waiter)
+        try:
+            with anyio.move_on_after(wait_s) as scope:
+                while self._closed_because is None and not self._may_go_on(waiter):
                     await waiter.wait()
-                except BaseException:
-                    self._give_up_waiting(waiter)
-                    raise
-                if self._n_slots_used < self.capacity:
-                    return
+        finally:
+            self._slot_waiters.remove(waiter)
+            self._wake_next()
         if scope.cancelled_caught:
             raise MailboxFull(
                 f"the mailbox of {self.owner} stayed full for {wait_s:g} s ({self.capacity} messages wait); "
                 f"the message from {draft.sender} was not accepted"
             )
 
-    def _give_up_waiting(self, waiter: anyio.Event) -> None:
-        if waiter in self._slot_waiters:
-            self._slot_waiters.remove(waiter)
-        elif self._n_slots_used < self.capacity:
-            self._wake_next()
+    @property
+    def _has_room(self) -> bool:
+        return self._n_slots_used < self.capacity
+
+    def _may_go_on(self, waiter: Bell) -> bool:
+        """The first in the row, and nobody else: who came first submits first."""
+        return self._has_room and self._slot_waiters[0] is waiter
 
     def _free_slot(self) -> None:
         self._n_slots_used -= 1
         self._wake_next()
 
     def _wake_next(self) -> None:
-        if self._slot_waiters:
-            self._slot_waiters.popleft().set()
+        if self._slot_waiters and self._has_room:
+            self._slot_waiters[0].ring()

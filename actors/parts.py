@@ -11,7 +11,7 @@ from actors.history import Entry, EntryId
 from actors.ledger import Ledger
 from actors.mailbox import Mailbox
 from actors.ports import ResolvedModel, Services
-from actors.records import AgentOpened, AgentState
+from actors.records import AgentOpened, TurnEnded
 from actors.tools.model import Tool
 
 PrefixSource = Callable[[ResolvedModel, tuple[Tool, ...]], tuple[Entry, ...]]
@@ -20,7 +20,11 @@ PrefixSource = Callable[[ResolvedModel, tuple[Tool, ...]], tuple[Entry, ...]]
 
 @dataclass(slots=True)
 class Parts:
-    """`path` names the agent from its root; `set_state` tells the host what it does now."""
+    """`path` names the agent from its root.
+
+    `on_turn_began` and `on_turn_ended` tell the host, the latter once the end is stored, and
+    whether the coordinator has to be told of it.
+    """
 
     agent: Agent
     opened: AgentOpened
@@ -29,7 +33,8 @@ class Parts:
     mailbox: Mailbox
     services: Services
     prefix: PrefixSource
-    set_state: Callable[[AgentState, str], None]
+    on_turn_began: Callable[[], None]
+    on_turn_ended: Callable[[TurnEnded, bool], None]
     limits: Limits
     is_plan_mode: Callable[[], bool] = lambda: False
     is_human_waiting: bool = True

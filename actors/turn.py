@@ -26,7 +26,6 @@ from actors.inbox import arrivals, entry_of, steer
 from actors.parts import Parts
 from actors.progress import Progress
 from actors.records import (
-    AgentState,
     EntriesAppended,
     EnvelopesTaken,
     TurnEnded,
@@ -47,8 +46,6 @@ from providers.model import (
 )
 
 MAX_CONTINUATIONS = 3
-MAX_RESTARTS = 3
-RESTART_DELAY_S = 2.0
 _CONTINUE = (
     "Your answer was cut off at the output limit. Go on exactly where it stopped and repeat nothing of it."
 )
@@ -75,6 +72,7 @@ class Turn:
         self._asking: Asking | None = None
         self._hops = 0
         self._is_going_on = False
+        self.owes_report = False
         self._n_continuations = 0
         self._text = ""
         self.stop: TurnStop | None = None
@@ -87,10 +85,14 @@ class Turn:
         model = next((e.model for e in envelopes if e.model is not None), None)
         self._model_name = model or self._model_name
         self._result_request = next((e for e in envelopes if e.result_schema is not None), None)
-        parts.set_state(AgentState.RUNNING, "")
+        parts.on_turn_began()
         parts.ledger.submit(TurnStarted(self.id, self._model_name or "", parts.now_s()))
         self._take(tuple(envelopes), mid_turn=False)
         parts.emit(TurnBegan(parts.name, self.id, self._model_name or ""))
+
+    def has_taken(self, envelope_id: EnvelopeId) -> bool:
+        """Whether this message came into the turn."""
+        return envelope_id in self._envelope_ids
 
     async def run(self) -> None:
         """Works until the turn has ended and its end is submitted.
@@ -165,7 +167,7 @@ class Turn:
         def stored(failure: Exception | None) -> None:
             if failure is None:
                 parts.mailbox.answered(envelope_ids, ended)
-                parts.set_state(AgentState.IDLE, stop.value)
+                parts.on_turn_ended(ended, self.owes_report)
                 parts.emit(_finished(parts, ended))
 
         parts.ledger.submit(ended, then=stored)
@@ -310,6 +312,7 @@ class Turn:
         self._watch.reset()
         for envelope, entry in zip(envelopes, entries, strict=True):
             self._count_hops(envelope)
+            self.owes_report = self.owes_report or envelope.wants_report
             parts.emit(
                 MessageTaken(
                     parts.name, envelope.id, envelope.sender, entry.presentation or "", envelope.preview

@@ -1,8 +1,8 @@
 """Names of living agents. Later a directory shared by several hosts stands here."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from actors.address import Address, AgentId, address
+from actors.address import MAX_LENGTH, Address, AgentId, address
 from actors.errors import UnknownRecipient
 from host.errors import NameTaken
 from host.living import Living
@@ -28,13 +28,17 @@ class Directory:
         self._claimed.add(wanted)
         return wanted
 
+    def claim_like(self, stem: str) -> Address:
+        """Keeps the name, or a similar one if another agent has it."""
+        return self.claim(self.unused(stem))
+
     def unused(self, stem: str) -> str:
         """`stem`, or `stem-2`, `stem-3`, … whichever no agent has."""
         n = 1
         name = stem
         while name in self._by_name or name in self._claimed:
             n += 1
-            name = f"{stem}-{n}"
+            name = f"{stem[: MAX_LENGTH - len(str(n)) - 1]}-{n}"
         return name
 
     def release(self, name: Address) -> None:
@@ -52,8 +56,8 @@ class Directory:
             del self._by_name[living.name]
 
     def get(self, name_or_id: str) -> Living | None:
-        """By name or by id, None if nobody has it."""
-        return self._by_name.get(Address(name_or_id)) or self._by_id.get(AgentId(name_or_id))
+        """By id or by name, None if nobody has it. Ids first: nobody can take another's id for a name."""
+        return self._by_id.get(AgentId(name_or_id)) or self._by_name.get(Address(name_or_id))
 
     def by_id(self, agent_id: AgentId) -> Living:
         """The living agent of this id.
@@ -81,6 +85,28 @@ class Directory:
     def tree(self, root_id: AgentId) -> tuple[Living, ...]:
         """A root and all its descendants, oldest first."""
         return tuple(living for living in self._by_id.values() if living.root_id == root_id)
+
+    def roots(self) -> tuple[Living, ...]:
+        """Every agent without parent, oldest first."""
+        return tuple(living for living in self._by_id.values() if living.parent_id is None)
+
+    def find_from(self, sender: Living, name_or_id: str) -> Living:
+        """As `find`, but whom an agent's own session calls so comes first.
+
+        A resumed subagent whose name is taken here answers to its old name for those of its session.
+        """
+        for living in self.tree(sender.root_id):
+            if living.logged_name == name_or_id:
+                return living
+        return self.find(name_or_id)
+
+    def below(self, tops: Collection[Living]) -> tuple[Living, ...]:
+        """These and all their descendants, oldest first."""
+        found = {living.id for living in tops}
+        for living in self._by_id.values():  # a parent is older than its children
+            if living.parent_id in found:
+                found.add(living.id)
+        return tuple(living for living in self._by_id.values() if living.id in found)
 
     def __iter__(self) -> Iterator[Living]:
         return iter(tuple(self._by_id.values()))

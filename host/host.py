@@ -23,7 +23,7 @@ from actors.ports import (
     SpawnOrder,
 )
 from actors.receipt import Receipt
-from actors.records import AgentRole, AgentState, ModeChanged
+from actors.records import AgentRole, ModeChanged
 from actors.tools.model import Tool
 from host.artifacts import StoredArtifacts
 from host.config import Config
@@ -89,7 +89,7 @@ class Host:
             config=config,
         )
         spawning = Spawning(crew, config.spawn)
-        running = self._running = _Running(crew, spawning, Post(crew, spawning))
+        running = self._running = _Running(crew, spawning, Post(crew))
         crew.services = Services(
             models=self._models,
             permissions=self._broker,
@@ -108,17 +108,18 @@ class Host:
     ) -> None:
         """Stops every agent, stores what was submitted, and lets an error of the block pass as it is."""
         crew = self._now.crew
+        crew.is_closing = True
         try:
-            for living in self._directory:
-                if living.parent_id is None:
-                    await crew.stop_tree(living, "the host stopped")
-            crew.tasks.cancel_scope.cancel()
-            # The block's own error is not a task's: passed in, it would come out as a group.
-            await crew.tasks.__aexit__(None, None, None)
+            await crew.stop(*self._directory.roots(), reason="the host stopped")
         finally:
-            self._hub.finish()
-            self._running = None
-            await self._stack.aclose()
+            crew.tasks.cancel_scope.cancel()
+            try:
+                # The block's own error is not a task's: passed in, it would come out as a group.
+                await crew.tasks.__aexit__(None, None, None)
+            finally:
+                self._hub.finish()
+                self._running = None
+                await self._stack.aclose()
 
     # Agents
 
@@ -168,9 +169,9 @@ class Host:
             UnknownSession: the store has none of this id.
             SessionBusy: another host has it, in this process or another.
             StoreDamaged: its log cannot be read.
+            NameTaken: an agent that lives here has its name; `agent` can give it another.
         """
         tree = await self._now.crew.resume(AgentId(session_id), tools, agent)
-        await self._now.spawning.tell_of_lost(tree)
         return Session(tree[0], self._now.crew)
 
     def model_name(self, name: str | None = None) -> str:
@@ -191,7 +192,7 @@ class Host:
         return Session(self._directory.find(name_or_id), self._now.crew)
 
     def agents(self) -> tuple[Session, ...]:
-        """Every living agent, oldest first."""
+        """Every agent of the sessions that live here, oldest first."""
         return tuple(Session(living, self._now.crew) for living in self._directory)
 
     async def sessions(self) -> tuple[AgentRow, ...]:
@@ -226,14 +227,14 @@ class Host:
 
     def set_mode(self, session: Session, mode: PermissionMode) -> None:
         """Changes the permission mode of an agent; those below it never have a wider one."""
-        living = self._directory.find(session.id)
+        living = self._directory.by_id(session.id)
         living.mode = mode
         living.actor.parts.ledger.submit(ModeChanged(mode.value, self._clock.now_s()))
         self._broker.reconsider()
 
     def mode_of(self, session: Session) -> PermissionMode:
         """The mode that holds for an agent now."""
-        return self._directory.find(session.id).mode
+        return self._now.crew.mode_of(self._directory.by_id(session.id))
 
     # Inside
 
@@ -245,16 +246,16 @@ class Host:
 
     def _policy_of(self, agent_id: AgentId) -> Policy:
         living = self._directory.by_id(agent_id)
-        return Policy(living.mode, self._config.rules, living.actor.parts.opened.cwd)
+        return Policy(self._now.crew.mode_of(living), self._config.rules, living.actor.parts.opened.cwd)
 
     def _permission_event(self, event: PermissionWanted | PermissionSettled) -> None:
         living = self._directory.find(event.agent)
         crew = self._now.crew
         if isinstance(event, PermissionWanted):
-            crew.set_state(living.id, AgentState.WAITING, f"for a permission to use {event.tool}")
+            crew.begin_wait(living, _reason(event))
         self._hub.emit(event)
         if isinstance(event, PermissionSettled):
-            crew.set_state(living.id, AgentState.RUNNING, "")
+            crew.end_wait(living, _reason(event))
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,3 +265,7 @@ class _Running:
     crew: Crew
     spawning: Spawning
     post: Post
+
+
+def _reason(event: PermissionWanted | PermissionSettled) -> str:
+    return f"for an answer to permission question {event.question_id}"

@@ -4,9 +4,11 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Self
+from weakref import WeakSet
 
 import anyio
 
+from actors.address import AgentId
 from actors.events import ReasoningArrived, SessionEvent, TextArrived
 from host.errors import WatcherTooSlow
 
@@ -19,14 +21,13 @@ class Subscription:
 
     Never slows an agent down: from 64 waiting events on, neighbouring deltas
     of one agent are joined, and a watcher that lies 20,000 events back gets
-    `WatcherTooSlow` instead of a gap. Ends when the host ends.
+    `WatcherTooSlow` instead of a gap. Ends when the host ends, or the agent
+    that it is about (`of`).
     """
 
-    def __init__(
-        self, wants: Callable[[SessionEvent], bool], forget: Callable[["Subscription"], None]
-    ) -> None:
+    def __init__(self, wants: Callable[[SessionEvent], bool], of: AgentId | None) -> None:
+        self.of = of
         self._wants = wants
-        self._forget = forget
         self._waiting: deque[SessionEvent] = deque()
         self._bell: anyio.Event | None = None
         self._is_over = False
@@ -53,7 +54,6 @@ class Subscription:
         """Stops watching."""
         self._waiting.clear()
         self.finish()
-        self._forget(self)
 
     def __aiter__(self) -> Self:
         return self
@@ -84,25 +84,25 @@ class Subscription:
 
 
 class Hub:
-    """All watchers of one host."""
+    """All watchers of one host; one that nobody holds any more is forgotten."""
 
     def __init__(self) -> None:
-        self._subscriptions: dict[Subscription, None] = {}
+        self._subscriptions: WeakSet[Subscription] = WeakSet()
 
     def emit(self, event: SessionEvent) -> None:
         for subscription in tuple(self._subscriptions):
             subscription.offer(event)
 
-    def subscribe(self, wants: Callable[[SessionEvent], bool] = lambda _: True) -> Subscription:
-        """Watches from now on. Close the subscription when done."""
-        subscription = Subscription(wants, self._forget)
-        self._subscriptions[subscription] = None
+    def subscribe(
+        self, wants: Callable[[SessionEvent], bool] = lambda _: True, *, of: AgentId | None = None
+    ) -> Subscription:
+        """Watches from now on."""
+        subscription = Subscription(wants, of)
+        self._subscriptions.add(subscription)
         return subscription
 
-    def finish(self) -> None:
-        """The host ends."""
-        for subscription in self._subscriptions:
-            subscription.finish()
-
-    def _forget(self, subscription: Subscription) -> None:
-        self._subscriptions.pop(subscription, None)
+    def finish(self, of: AgentId | None = None) -> None:
+        """This agent has ended, or the host."""
+        for subscription in tuple(self._subscriptions):
+            if of is None or of == subscription.of:
+                subscription.finish()

@@ -7,7 +7,7 @@ import anyio
 from actors.actor import Actor
 from actors.address import Address, AgentId
 from actors.context import Snapshot
-from actors.records import AgentRole, AgentState, TurnId
+from actors.records import AgentRole, AgentState
 from host.permissions import PermissionMode
 from host.store.ports import Lease
 
@@ -16,9 +16,10 @@ from host.store.ports import Lease
 class Living:
     """One agent: its actor and its place in the tree.
 
-    `lease` belongs to roots. `told_turns` are those whose end the parent has
-    been told. `finished` is set when its task has ended, which
-    `scope` can force.
+    `lease` belongs to roots. `mode` is its own; those above it narrow it.
+    `call_id` names the call that started it. `waits_for` says what keeps it,
+    where several calls wait side by side. `finished` is set when its task has
+    ended, which `scope` can force.
     """
 
     actor: Actor
@@ -32,10 +33,9 @@ class Living:
     state: AgentState = AgentState.IDLE
     reason: str = ""
     description: str = ""
-    is_background: bool = False
+    call_id: str = ""
     is_newly_lost: bool = False
-    child_ids: list[AgentId] = field(default_factory=list)
-    told_turns: set[TurnId] = field(default_factory=set)
+    waits_for: list[str] = field(default_factory=list)
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     finished: anyio.Event = field(default_factory=anyio.Event)
 
@@ -46,3 +46,9 @@ class Living:
     @property
     def name(self) -> Address:
         return self.actor.name
+
+    @property
+    def logged_name(self) -> Address:
+        """The name that it was started with."""
+        opened = self.actor.parts.ledger.fold.opened
+        return self.name if opened is None else opened.name

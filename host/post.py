@@ -8,7 +8,6 @@ from actors.errors import BadInput
 from actors.mailbox import Draft
 from actors.receipt import Receipt
 from host.crew import Crew
-from host.spawning import Spawning
 
 AGENT_WAIT_S = 5.0
 MAX_HOPS = 25
@@ -19,7 +18,6 @@ class Post:
     """The `Postbox` of every agent of this host."""
 
     crew: Crew
-    spawning: Spawning
 
     async def send(
         self,
@@ -53,7 +51,7 @@ class Post:
             BadInput: to itself, or the 26th message in a row between agents.
         """
         source = self.crew.directory.by_id(sender)
-        target = self.crew.directory.find(recipient)
+        target = self.crew.directory.find_from(source, recipient)
         if target is source:
             raise BadInput(f"{source.name} cannot send a message to itself")
         is_coordinator = target.parent_id == source.id
@@ -70,10 +68,7 @@ class Post:
             kind=kind,
             body=body,
             sent_at=services.clock.now_s(),
-            seen_sequence=source.actor.mailbox.last_sequence_from(target.name),
+            seen_sequence=source.actor.mailbox.last_taken_from(target.name),
             hops=0 if is_coordinator else hops + 1,
         )
-        receipt = await target.actor.mailbox.put(draft, wait_s=AGENT_WAIT_S)
-        if is_coordinator:
-            self.spawning.follow(source, target, receipt, call_id="")
-        return receipt
+        return await target.actor.mailbox.put(draft, wait_s=AGENT_WAIT_S)

@@ -1,8 +1,19 @@
 """What a resumed agent has to be told about the turn that its process did not finish."""
 
+from collections.abc import Sequence
+
+from actors.envelope import EnvelopeId, ReceiptState
 from actors.history import Authority, EntryId, MessageEntry, Origin, ResultStatus
 from actors.ports import Clock, Ids
-from actors.records import EntriesAppended, Record, TurnEnded, TurnStop
+from actors.records import (
+    EntriesAppended,
+    EnvelopeAccepted,
+    EnvelopeDropped,
+    EnvelopesTaken,
+    Record,
+    TurnEnded,
+    TurnStop,
+)
 from actors.state import AgentFold, open_calls
 from providers.model import Message, Role, Usage
 
@@ -47,3 +58,27 @@ def closing_records(fold: AgentFold, ids: Ids, clock: Clock) -> tuple[Record, ..
         at=clock.now_s(),
     )
     return (EntriesAppended(tuple(results)), ended) if results else (ended,)
+
+
+def reports_due(records: Sequence[Record]) -> tuple[TurnEnded | EnvelopeDropped, ...]:
+    """What the log of a child owes to its parent, told already or not.
+
+    Due are the turns that took a message which wants a report, the turns that
+    were lost, and such messages that died untaken.
+    """
+    wanted: set[EnvelopeId] = set()
+    takers: set[str] = set()
+    due: list[TurnEnded | EnvelopeDropped] = []
+    for record in records:
+        match record:
+            case EnvelopeAccepted() if record.envelope.wants_report:
+                wanted.add(record.envelope.id)
+            case EnvelopesTaken() if not wanted.isdisjoint(record.envelope_ids):
+                takers.add(record.turn_id)
+            case TurnEnded() if record.turn_id in takers or record.stop is TurnStop.LOST:
+                due.append(record)
+            case EnvelopeDropped() if record.envelope_id in wanted and record.state == ReceiptState.DEAD:
+                due.append(record)
+            case _:
+                pass
+    return tuple(due)

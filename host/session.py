@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, Self, TypeVar, overload
 
-import anyio
-
 from actors.address import HOST, USER, Address, AgentId
 from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, ReceiptState, SenderRole
 from actors.errors import ActorStopped, LimitReached, NotDelivered, ResultInvalid, TurnCancelled, TurnFailed
@@ -81,7 +79,7 @@ class Session:
     @property
     def mode(self) -> PermissionMode:
         """What it may do without asking; `Host.set_mode` changes it."""
-        return self._living.mode
+        return self._crew.mode_of(self._living)
 
     @property
     def history(self) -> Sequence[Entry]:
@@ -112,7 +110,7 @@ class Session:
         """
         wanted = None if returns is None or returns is str else ResultType(returns)
         receipt = await self._post(text, EnvelopeKind.ASK, model=model, wanted=wanted)
-        turn = await self._answer(receipt)
+        turn = await self._living.actor.answer(receipt)
         _raise_unless_done(turn, self.name)
         if wanted is None:
             return turn.text
@@ -140,16 +138,25 @@ class Session:
         return await self._post(text, EnvelopeKind.ASK, model=model)
 
     def watch(self) -> Subscription:
-        """Events of this agent and those below it, from now on until the host ends."""
-        return self._crew.hub.subscribe(self._is_ours)
+        """Events of this agent and those below it, from now on until it or the host has ended."""
+        return self._crew.hub.subscribe(self._is_ours, of=self.id)
 
     def cancel(self) -> bool:
         """Cancels the running turn, if there is one; steers that it did not take start the next."""
         return self._living.actor.cancel_turn()
 
+    def take_back(self, receipt: Receipt) -> None:
+        """Withdraws a message of this agent, or cancels the turn that took it."""
+        self._living.actor.take_back(receipt)
+
     async def stop(self) -> None:
-        """Ends the agent and all below it. It stays in the store and can be resumed."""
-        await self._crew.stop_tree(self._living, "its session was stopped")
+        """Ends the agent and all below it; nothing of them runs afterwards.
+
+        A session stays in the store with what waits in its mailboxes, and can
+        be resumed. What waits for a subagent is dead; it keeps its name as
+        long as its session lives.
+        """
+        await self._crew.stop(self._living, reason="its session was stopped")
 
     async def _post(
         self,
@@ -174,19 +181,11 @@ class Session:
             model=model,
             result_schema=None if wanted is None else wanted.schema,
         )
+        actor.release()
+        receipt = await actor.mailbox.post(draft)
         if wanted is not None:
             actor.expect(draft.id, wanted.check)
-        actor.release()
-        return await actor.mailbox.post(draft)
-
-    async def _answer(self, receipt: Receipt) -> TurnEnded:
-        """The end of the turn that took the message; cancelling takes the message or the turn back."""
-        try:
-            return await receipt.answered()
-        except anyio.get_cancelled_exc_class():
-            if not receipt.withdraw():
-                self._living.actor.cancel_turn()
-            raise
+        return receipt
 
     def _is_ours(self, event: SessionEvent) -> bool:
         living = self._crew.directory.get(event.agent)
@@ -214,10 +213,15 @@ class TurnStream:
     async def __anext__(self) -> SessionEvent:
         if self.answer is not None:
             raise StopAsyncIteration
-        if self._subscription is None:
-            self._subscription = self._session.watch()
-            self._receipt = await self._session.post(self._text, self._model)
+        if self._receipt is None:
+            self._subscription = subscription = self._session.watch()
+            try:
+                self._receipt = await self._session.post(self._text, self._model)
+            except BaseException:
+                subscription.close()
+                raise
             self._receipt.on_abandoned = self._abandoned
+        assert self._subscription is not None, "the watching begins before the message is sent"
         try:
             event = await anext(self._subscription)
         except StopAsyncIteration:
@@ -233,8 +237,8 @@ class TurnStream:
 
     def cancel(self) -> None:
         """Takes the message back, or cancels its turn if that has begun."""
-        if self._receipt is not None and not self._receipt.withdraw() and self._is_taken:
-            self._session.cancel()
+        if self._receipt is not None:
+            self._session.take_back(self._receipt)
 
     def _abandoned(self) -> None:
         """The agent has stopped: a turn that took the message still tells its end, else nothing comes."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from actors.ports import ResolvedModel
+from actors.ports import Ids, ResolvedModel
 from host.config import Config
 from host.host import Host
 from host.ids import CountingIds
@@ -43,14 +43,16 @@ def scripted_host(
     store: Store | None = None,
     config: Config | None = None,
     wrap: Callable[[Provider], Provider] = lambda provider: provider,
+    ids: Ids | None = None,
 ) -> Host:
+    """Hosts that share a store share `ids` too, which are unique for ever."""
     clock = VirtualClock()
     return Host(
         store=store if store is not None else MemoryStore(now_s=clock.now_s),
         models=ScriptedModels(*providers, wrap=wrap),
         surroundings=Unseen(),
         clock=clock,
-        ids=CountingIds(),
+        ids=ids or CountingIds(),
         environ={},
         cwd=Path("/work"),
         config=config or Config(store="unused"),

@@ -153,7 +153,7 @@ async def test_cancelling_the_parent_cancels_its_foreground_child() -> None:
         with anyio.move_on_after(5):
             await chief.ask("How many doors?")
         await anyio.sleep(1)
-        assert [session.state for session in host.agents()] == [AgentState.IDLE, AgentState.IDLE]
+        assert [session.state for session in host.agents()] == [AgentState.IDLE, AgentState.CANCELLED]
         assert provider.n_open == 0
 
 
