@@ -53,6 +53,11 @@ def _files(root: Path) -> list[Path]:
 def _beginning(file: Path) -> str:
     try:
         with file.open(encoding="utf-8", errors="replace") as opened:
-            return opened.read(EXCERPT_CHARACTERS)
+            text = opened.read(EXCERPT_CHARACTERS + 1)
     except OSError as error:
         raise BadInput(f"{file} cannot be read: {error.strerror}") from error
+    if len(text) <= EXCERPT_CHARACTERS:
+        return text
+    # Half a heading is no heading: only whole lines, where there are any.
+    whole, _, _ = text[:EXCERPT_CHARACTERS].rpartition("\n")
+    return whole or text[:EXCERPT_CHARACTERS]

@@ -1,11 +1,13 @@
 """What a record of a page may hold."""
 
 import json
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from host.demo.candidates import MAX_SENTENCES, SENTENCE_CHARACTERS, Record, Topic, candidates_of
+from host.demo.pages import pages_of
 from host.typed import ResultType
 
 PAGE = """\
@@ -79,3 +81,13 @@ def test_the_schema_has_an_enum_for_every_field_even_for_a_single_candidate() ->
     assert text.count('"enum": ["one line"]') == 2
     assert "const" not in text
     assert all(topic.value in text for topic in Topic)
+
+
+def test_a_heading_that_the_end_of_the_excerpt_cuts_is_no_candidate(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    text = "# Doors\n\n" + "word " * 176 + "\n\n## How to open one\n"
+    (tmp_path / "docs" / "doors.md").write_text(text)
+    (page,) = pages_of(tmp_path)
+    found = candidates_of(page.excerpt)
+    assert found is not None
+    assert found.titles == ("Doors",)
