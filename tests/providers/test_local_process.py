@@ -258,9 +258,17 @@ def test_without_weights_the_error_says_how_to_install(real_backend: str) -> Non
     run(main, real_backend)
 
 
+def children() -> set[str]:
+    """The children of this process; none where the system does not list them."""
+    tasks = Path("/proc/self/task")
+    if not tasks.exists():
+        return set()
+    return {pid for task in tasks.iterdir() for pid in (task / "children").read_text().split()}
+
+
 @pytest.fixture(autouse=True)
 def no_child_is_left() -> Iterator[None]:
-    """Every test here must leave this process without children."""
+    """Every test here leaves this process with the children that it had: servers of other tests, for one."""
+    before = children()
     yield
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert children() <= before
