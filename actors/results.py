@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from actors.history import ResultStatus
+from actors.permission import PermissionClass
 from actors.tools.model import Tool, ToolContext, ToolOutput
 from providers.model import OutputSchema
 
@@ -57,6 +58,7 @@ class WantedResult:
             description="Hands in the final result of this task. Call it once, when everything else is done.",
             input_schema=self.schema,
             run=self._submit,
+            permission=PermissionClass.AGENT,  # it answers whoever asked, in plan mode too
         )
 
     def take_text(self, text: str) -> str | None:

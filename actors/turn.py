@@ -49,6 +49,7 @@ MAX_CONTINUATIONS = 3
 _CONTINUE = (
     "Your answer was cut off at the output limit. Go on exactly where it stopped and repeat nothing of it."
 )
+_GO_ON = "Go on."
 _CUT = "This call was cut off at the output limit and was not run. Ask for it again with shorter arguments."
 _OVER_LIMIT = "This call was not run: the turn has reached its limit of tool calls."
 
@@ -208,6 +209,7 @@ class Turn:
                 self._nudge(_CONTINUE)
                 return None
             case StopReason.PAUSE:
+                self._nudge(_GO_ON)
                 return None
             case StopReason.REFUSAL:
                 return TurnStop.REFUSED
