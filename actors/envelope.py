@@ -61,12 +61,7 @@ class Envelope:
     expires_at: float | None = None
 
     def __post_init__(self) -> None:
-        size = len(self.body.encode("utf-8", "surrogatepass"))
-        if size > MAX_BODY_BYTES:
-            raise BodyTooLarge(
-                f"a message body holds at most {MAX_BODY_BYTES:,} bytes of UTF-8; this one has {size:,}"
-                f" (from {self.sender} to {self.recipient})"
-            )
+        check_size(self.body, f"from {self.sender} to {self.recipient}")
 
     @property
     def wants_report(self) -> bool:
@@ -78,6 +73,15 @@ class Envelope:
         """The first characters of the body, on one line."""
         line = " ".join(self.body.split())
         return line if len(line) <= PREVIEW_CHARACTERS else line[: PREVIEW_CHARACTERS - 1] + "…"
+
+
+def check_size(body: str, whose: str) -> None:
+    """Raises BodyTooLarge for a body over the limit, with both sizes."""
+    size = len(body.encode("utf-8", "surrogatepass"))
+    if size > MAX_BODY_BYTES:
+        raise BodyTooLarge(
+            f"a message body holds at most {MAX_BODY_BYTES:,} bytes of UTF-8; this one has {size:,} ({whose})"
+        )
 
 
 class ReceiptState(StrEnum):

@@ -22,8 +22,8 @@ import anyio
 from pydantic import JsonValue
 
 from actors.address import Address
-from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, ReceiptState, SenderRole
-from actors.errors import ActorStopped, MailboxFull
+from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, ReceiptState, SenderRole, check_size
+from actors.errors import ActorStopped, BadInput, MailboxFull
 from actors.ledger import Ledger
 from actors.receipt import Receipt
 from actors.records import EnvelopeAccepted, EnvelopeDropped, EnvelopesPresented, TurnEnded
@@ -34,7 +34,12 @@ _TAKEN_BACK = "its sender took it back"
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A message before the mailbox has numbered it; fields as in `Envelope`."""
+    """A message before the mailbox has numbered it; fields as in `Envelope`.
+
+    Raises:
+        BadInput: there is nothing in it; no model could be sent that.
+        BodyTooLarge: over 200,000 bytes.
+    """
 
     id: EnvelopeId
     sender: Address
@@ -48,6 +53,11 @@ class Draft:
     model: str | None = None
     result_schema: dict[str, JsonValue] | None = None
     expires_at: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.body.strip():
+            raise BadInput(f"a message needs some text; the one from {self.sender} has none")
+        check_size(self.body, f"from {self.sender}")
 
 
 class Bell:
