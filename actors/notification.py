@@ -39,7 +39,7 @@ def notification_body(report: TaskReport) -> str:
     tail.append(("usage", f"input {usage.total_input_tokens}, output {usage.output_tokens} tokens"))
     fixed = "\n".join(_field(name, value or "") for name, value in (*head, *tail))
     room = MAX_CHARACTERS - len(fixed) - 200
-    room_bytes = MAX_BYTES - len(fixed.encode()) - 400
+    room_bytes = MAX_BYTES - len(fixed.encode("utf-8", "surrogatepass")) - 400
     result = _cut(escape(report.result, quote=False), room, room_bytes)
     lines = [_field(name, value) for name, value in head]
     lines.append(f"<result>\n{result}\n</result>")
@@ -52,7 +52,7 @@ def _field(name: str, value: str) -> str:
 
 
 def _cut(text: str, characters: int, n_bytes: int) -> str:
-    if len(text) <= characters and len(text.encode("utf-8", "replace")) <= n_bytes:
+    if len(text) <= characters and len(text.encode("utf-8", "surrogatepass")) <= n_bytes:
         return text
     data = text[:characters].encode("utf-8", "replace")[: n_bytes - len(_CUT)]
     return data.decode("utf-8", "ignore") + _CUT
