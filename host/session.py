@@ -5,7 +5,15 @@ from typing import Any, Self, TypeVar, overload
 
 from actors.address import HOST, USER, Address, AgentId
 from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, ReceiptState, SenderRole
-from actors.errors import ActorStopped, LimitReached, NotDelivered, ResultInvalid, TurnCancelled, TurnFailed
+from actors.errors import (
+    ActorStopped,
+    BadInput,
+    LimitReached,
+    NotDelivered,
+    ResultInvalid,
+    TurnCancelled,
+    TurnFailed,
+)
 from actors.events import AgentChanged, MessageDropped, MessageTaken, SessionEvent, TurnFinished
 from actors.history import Entry
 from actors.mailbox import Draft
@@ -107,7 +115,13 @@ class Session:
             TurnFailed: the turn ended otherwise than done: `TurnCancelled`,
                 `LimitReached`, `ResultInvalid`; the text says why.
             ActorStopped, NotDelivered: the agent ended before it answered.
+            BadInput: a tool asks the agent in whose turn it runs.
         """
+        if self._living.actor.is_inside:
+            raise BadInput(
+                f"{self.name} cannot ask itself from inside its own turn, which would wait for itself; "
+                "`tell` it, or ask another agent"
+            )
         wanted = None if returns is None or returns is str else ResultType(returns)
         receipt = await self._post(text, EnvelopeKind.ASK, model=model, wanted=wanted)
         turn = await self._living.actor.answer(receipt)

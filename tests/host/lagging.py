@@ -8,6 +8,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from actors.address import AgentId
+from actors.errors import LogFailed
 from actors.records import AgentOpened, Record
 from host.store.memory import MemoryStore
 from host.store.ports import AgentLog, AgentRow, Done, Lease, LoadedLog
@@ -114,3 +115,33 @@ class LaggingLog:
 
     def submit(self, records: tuple[Record, ...], done: Callback) -> None:
         self._store.put(self._inner, records, done)
+
+
+class CrashingStore(LaggingStore):
+    """Takes its time, and from `crash` on takes nothing: what was not committed by then is gone."""
+
+    def __init__(self, inner: MemoryStore, lag_s: float) -> None:
+        super().__init__(inner, lag_s)
+        self._has_crashed = False
+
+    def crash(self) -> None:
+        self._has_crashed = True
+
+    async def create(self, opened: AgentOpened) -> AgentLog:
+        if self._has_crashed:
+            raise LogFailed("the store has crashed")
+        return await super().create(opened)
+
+    def _commit(self) -> None:
+        if not self._has_crashed:
+            super()._commit()
+            return
+        group, self._queue = self._queue, []
+        for _, _, done in group:
+            done(LogFailed("the store has crashed"))
+
+    def put(self, log: AgentLog, records: tuple[Record, ...], done: Callback) -> None:
+        if self._has_crashed and not self._queue:
+            done(LogFailed("the store has crashed"))
+        else:
+            super().put(log, records, done)

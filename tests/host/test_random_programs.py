@@ -23,13 +23,12 @@ from anyio.abc import TaskGroup
 from actors.address import AgentId
 from actors.agent import Agent
 from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, SenderRole
-from actors.errors import ActorError, LogFailed
+from actors.errors import ActorError
 from actors.events import AgentChanged, WarningRaised
 from actors.history import MessageEntry
 from actors.ports import SpawnOrder
 from actors.receipt import Receipt
 from actors.records import (
-    AgentOpened,
     AgentState,
     EnvelopeAccepted,
     EnvelopeDropped,
@@ -49,48 +48,17 @@ from host.limits import SpawnLimits
 from host.permissions import PermissionMode
 from host.session import Session
 from host.store.memory import MemoryStore
-from host.store.ports import AgentLog
 from providers.errors import AuthenticationFailed, StreamBroken
 from providers.model import Request, Role, StopReason
 from providers.scripted import Answer, Piece, ScriptedProvider, call, cut_call, fail, say, stop, think, wait
 from tests.host.hosts import scripted_host
-from tests.host.lagging import Callback, LaggingStore
+from tests.host.lagging import CrashingStore, LaggingStore
 
 N_LIVES = 3
 N_PEOPLE = 3
 N_DEEDS = 5
 REST_S = 20_000.0
 NAMES = ("ann", "bob")
-
-
-class CrashingStore(LaggingStore):
-    """Takes its time, and from `crash` on takes nothing: what was not committed by then is gone."""
-
-    def __init__(self, inner: MemoryStore, lag_s: float) -> None:
-        super().__init__(inner, lag_s)
-        self._has_crashed = False
-
-    def crash(self) -> None:
-        self._has_crashed = True
-
-    async def create(self, opened: AgentOpened) -> AgentLog:
-        if self._has_crashed:
-            raise LogFailed("the store has crashed")
-        return await super().create(opened)
-
-    def _commit(self) -> None:
-        if not self._has_crashed:
-            super()._commit()
-            return
-        group, self._queue = self._queue, []
-        for _, _, done in group:
-            done(LogFailed("the store has crashed"))
-
-    def put(self, log: AgentLog, records: tuple[Record, ...], done: Callback) -> None:
-        if self._has_crashed and not self._queue:
-            done(LogFailed("the store has crashed"))
-        else:
-            super().put(log, records, done)
 
 
 @dataclass
