@@ -48,6 +48,7 @@ class Calling:
         self._watch = watch
         self._hops = hops
         self._is_committed = False
+        self._told_ends: list[CallResult] = []
         self._batch = Batch(
             tools,
             context_for=self._context,
@@ -78,13 +79,14 @@ class Calling:
     def _submit(self, results: Sequence[CallResult]) -> None:
         self._is_committed = True
         parts = self._parts
-        by_id = {result.call.id: result for result in results}
+        ready = iter(results)
         entries: list[Entry] = []
         for call in self._calls:
             if (why := self._refused.get(call.id)) is not None:
                 entries.append(result_entry(parts, call, ResultStatus.NOT_STARTED, why))
             else:
-                result = by_id[call.id]
+                result = next(ready)
+                self._tell_end(result)
                 entries.append(result_entry(parts, call, result.status, result.content))
         reminders = [text for call in self._calls if (text := self._watch.saw(call)) is not None]
         entries.extend(
@@ -130,8 +132,16 @@ class Calling:
         if phase is CallPhase.BEGAN:
             parts.emit(ToolBegan(parts.name, call.id, call.name, call.input))
         elif result is not None:
-            preview = " ".join(text_of(result.content).split())[:PREVIEW_CHARACTERS]
-            parts.emit(ToolFinished(parts.name, call.id, call.name, result.status, preview))
+            self._tell_end(result)
+
+    def _tell_end(self, result: CallResult) -> None:
+        """Once for each call, also for one that was cut off."""
+        if result in self._told_ends:
+            return
+        self._told_ends.append(result)
+        parts, call = self._parts, result.call
+        preview = " ".join(text_of(result.content).split())[:PREVIEW_CHARACTERS]
+        parts.emit(ToolFinished(parts.name, call.id, call.name, result.status, preview))
 
 
 def result_entry(

@@ -87,9 +87,17 @@ class Turn:
         self._model_name = model or self._model_name
         self._result_request = next((e for e in envelopes if e.result_schema is not None), None)
         parts.on_turn_began()
-        parts.ledger.submit(TurnStarted(self.id, self._model_name or "", parts.now_s()))
+        name = self._full_model_name()
+        parts.ledger.submit(TurnStarted(self.id, name, parts.now_s()))
         self._take(tuple(envelopes), mid_turn=False)
-        parts.emit(TurnBegan(parts.name, self.id, self._model_name or ""))
+        parts.emit(TurnBegan(parts.name, self.id, name))
+
+    def _full_model_name(self) -> str:
+        """The model's name with its provider; as it was asked for where there is no such model."""
+        try:
+            return self._parts.services.models.resolve(self._model_name).name
+        except CallboardError:
+            return self._model_name or ""
 
     def has_taken(self, envelope_id: EnvelopeId) -> bool:
         """Whether this message came into the turn."""

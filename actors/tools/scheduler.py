@@ -282,8 +282,8 @@ def _overdue(tool: Tool, deadline_s: float | None) -> ToolOutput:
 def _denial(call: ToolCall, answer: PermissionAnswer) -> str:
     return (
         f"Permission to run {call.name} was denied: {answer.reason}\n"
-        "The call did not run. Do not try to reach the same effect in another way;"
-        " go on without it, or say what you would need it for."
+        "The call did not run. Do not reach for the same effect in another way, and do not ask another agent "
+        "to do it; go on without it, or say what you would need it for."
     )
 
 

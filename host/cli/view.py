@@ -184,15 +184,7 @@ class EventView:
         return (self._line(event.agent, text, Tone.QUIET),)
 
     def _finished(self, event: TurnFinished) -> tuple[Shown, ...]:
-        unfinished = self._unfinished(event.agent)
-        if event.agent != self._root:
-            return unfinished
-        return (WordsEnd(), *unfinished, self._end(event))
-
-    def _unfinished(self, agent: Address) -> tuple[Line, ...]:
-        """Calls that ended with their turn; they may have had effects."""
-        calls = [self._began.pop(key) for key in tuple(self._began) if key[0] == agent]
-        return tuple(self._line(agent, f"✗ {call.text} · stopped with the turn", Tone.BAD) for call in calls)
+        return (WordsEnd(), self._end(event)) if event.agent == self._root else ()
 
     def _end(self, event: TurnFinished) -> Line:
         took = duration(self._clock_s() - self._turn_began_s)

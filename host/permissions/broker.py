@@ -249,11 +249,7 @@ class PermissionBroker:
 
     def _denied(self, question: PermissionQuestion, denied_by: DeniedBy, reason: str) -> PermissionAnswer:
         self.denials.remember(question, denied_by, reason)
-        return PermissionAnswer(
-            False,
-            f"{question.tool} was denied: {reason}. Do not reach for the same effect in another way, and do"
-            " not ask another agent to do it; go on without it, or say that you cannot.",
-        )
+        return PermissionAnswer(False, reason)
 
 
 def _summary(question: PermissionQuestion) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from actors.agent import Agent, Limits
 from actors.errors import LimitReached, TurnCancelled, TurnFailed
-from actors.events import AnswerDropped, RetryWaits
+from actors.events import AnswerDropped, RetryWaits, ToolFinished
 from actors.history import Entry, MessageEntry, ReminderEntry, ResultStatus
 from actors.permission import PermissionClass
 from actors.records import AgentState, TurnStop
@@ -190,6 +190,22 @@ async def test_a_cancelled_batch_tells_the_truth_about_each_call() -> None:
             ResultStatus.NOT_STARTED,
         ]
         await session.ask("And?")
+
+
+async def test_every_call_that_began_is_told_to_have_ended_also_by_a_cancellation() -> None:
+    provider = ScriptedProvider([[call("change", {"what": "b"}), call("change", {"what": "c"})]])
+    async with scripted_host(provider) as host, anyio.create_task_group() as tasks:
+        session = await host.start(Agent("main", tools=[change]))
+        ends: list[ResultStatus] = []
+
+        async def watch() -> None:
+            async for event in session.stream("Begin."):
+                ends.extend([event.status] if isinstance(event, ToolFinished) else [])
+
+        tasks.start_soon(watch)
+        await anyio.sleep(15)
+        session.cancel()
+    assert ends == [ResultStatus.OK, ResultStatus.INTERRUPTED]
 
 
 async def test_partial_text_of_a_cancelled_answer_is_kept_as_such() -> None:

@@ -84,7 +84,7 @@ def test_ctrl_c_stops_what_runs_and_the_session_goes_on(
         terminal.write("sleep\n")
         terminal.expect(f"→ Bash {sleeping}")
         terminal.write("\x03")
-        terminal.expect("stopped with the turn", within_s=5)
+        terminal.expect("interrupted", within_s=5)
         terminal.expect("cancelled after", within_s=5)
         terminal.expect(PROMPT)
         assert not is_running(sleeping)

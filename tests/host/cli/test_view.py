@@ -57,15 +57,6 @@ def test_a_preview_is_left_out_where_the_line_is_full() -> None:
     assert len(shown(done, width=40)[0]) < 40
 
 
-def test_calls_that_ended_with_their_turn_are_told() -> None:
-    lines = shown(
-        ToolBegan(MAIN, "c1", "Bash", {"command": "sleep 60"}),
-        ToolBegan(CHILD, "c1", "Grep", {"pattern": "x"}),
-        finished(TurnStop.CANCELLED),
-    )
-    assert lines[2:] == ["|", "✗ Bash sleep 60 · stopped with the turn", "cancelled after 3.0 s"]
-
-
 def test_what_a_child_does_is_indented_and_named() -> None:
     started = AgentChanged(CHILD, AgentId("a1"), MAIN, AgentState.RUNNING, "")
     lines = shown(
