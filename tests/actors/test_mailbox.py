@@ -10,7 +10,15 @@ from actors.envelope import EnvelopeId, EnvelopeKind, ReceiptState, SenderRole
 from actors.errors import ActorStopped, BodyTooLarge, LogFailed, MailboxFull, NotDelivered
 from actors.ledger import Ledger
 from actors.mailbox import Draft, Mailbox
-from actors.records import EnvelopeAccepted, EnvelopeDropped, Record, TurnEnded, TurnId, TurnStop
+from actors.records import (
+    EnvelopeAccepted,
+    EnvelopeDropped,
+    EnvelopesTaken,
+    Record,
+    TurnEnded,
+    TurnId,
+    TurnStop,
+)
 from actors.state import AgentFold
 from providers.model import Usage
 
@@ -143,6 +151,35 @@ async def test_a_cancelled_waiter_passes_its_wake_up_on() -> None:
     desk.mailbox.close("over", keep=True)
 
 
+async def test_who_waits_first_submits_first() -> None:
+    for _ in range(20):
+        desk = Desk(capacity=1)
+        desk.mailbox.put_nowait(draft("1"))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(desk.mailbox.put, draft("2"))
+            await anyio.sleep(1)
+            desk.mailbox.take(desk.mailbox.waiting())
+            tasks.start_soon(desk.mailbox.put, draft("3"))
+            await anyio.sleep(1)
+            assert desk.bodies() == ["2"]
+            desk.mailbox.take(desk.mailbox.waiting())
+        assert desk.bodies() == ["3"]
+        desk.mailbox.close("over", keep=True)
+
+
+async def test_several_free_slots_let_several_senders_go_on() -> None:
+    desk = Desk(capacity=2)
+    for body in "12":
+        desk.mailbox.put_nowait(draft(body))
+    async with anyio.create_task_group() as tasks:
+        for body in "34":
+            tasks.start_soon(desk.mailbox.put, draft(body))
+            await anyio.sleep(1)
+        desk.mailbox.take(desk.mailbox.waiting())
+    assert desk.bodies() == ["3", "4"]
+    desk.mailbox.close("over", keep=True)
+
+
 async def test_waiting_for_a_slot_ends_at_its_deadline() -> None:
     desk = Desk(capacity=1)
     desk.mailbox.put_nowait(draft("1"))
@@ -197,6 +234,25 @@ async def test_a_message_withdrawn_before_it_is_stored_never_becomes_visible() -
     desk.mailbox.close("over", keep=True)
 
 
+async def test_a_message_withdrawn_before_it_is_stored_does_not_survive_a_close() -> None:
+    desk = Desk(at_once=False)
+    receipt = desk.mailbox.put_nowait(draft("1"))
+    assert receipt.withdraw()
+    desk.mailbox.close("the host stopped", keep=True)
+    while desk.log.waiting:
+        desk.log.complete()
+    assert not desk.fold.waiting
+    assert receipt.state is ReceiptState.WITHDRAWN
+
+
+async def test_a_closed_mailbox_gives_nothing_back() -> None:
+    desk = Desk()
+    receipt = desk.mailbox.put_nowait(draft("1"))
+    desk.mailbox.close("the host stopped", keep=True)
+    assert not receipt.withdraw()
+    assert list(desk.fold.waiting) == ["a-1"]
+
+
 async def test_a_taken_message_cannot_be_withdrawn() -> None:
     desk = Desk()
     receipt = desk.mailbox.put_nowait(draft("1"))
@@ -236,6 +292,43 @@ async def test_closing_with_keep_leaves_accepted_messages_in_the_log() -> None:
     assert list(desk.fold.waiting) == ["a-1"]
     with pytest.raises(ActorStopped, match="the host stopped"):
         await receipt.answered()
+
+
+async def test_who_is_told_accepted_when_a_mailbox_closes_is_told_the_truth() -> None:
+    desk = Desk(at_once=False)
+    stored, lost = desk.mailbox.put_nowait(draft("1")), desk.mailbox.put_nowait(draft("2"))
+    desk.mailbox.close("the host stopped", keep=True)
+    desk.log.complete()
+    desk.log.complete(LogFailed("disk full"))
+    desk.mailbox.abandon()
+    await stored.accepted()
+    with pytest.raises(NotDelivered, match="disk full"):
+        await lost.accepted()
+
+
+async def test_the_turn_that_runs_when_a_mailbox_closes_still_answers() -> None:
+    desk = Desk()
+    answered, orphaned = desk.mailbox.put_nowait(draft("1")), desk.mailbox.put_nowait(draft("2"))
+    desk.mailbox.take(desk.mailbox.waiting())
+    desk.mailbox.close("the host stopped", keep=True)
+    desk.mailbox.answered((answered.envelope.id,), ended())
+    desk.mailbox.abandon()
+    assert (await answered.answered()).text == "bye"
+    with pytest.raises(ActorStopped, match="the host stopped"):
+        await orphaned.answered()
+
+
+async def test_what_waits_has_not_been_seen() -> None:
+    desk = Desk()
+    assert desk.mailbox.last_taken_from(Address("a")) == 0
+    for body in "123":
+        desk.mailbox.put_nowait(draft(body))
+    assert desk.mailbox.last_taken_from(Address("a")) == 0
+    first = desk.mailbox.waiting()[:1]
+    desk.mailbox.take(first)
+    desk.ledger.submit(EnvelopesTaken((first[0].id,), TurnId("t")))
+    assert desk.mailbox.last_taken_from(Address("a")) == 1
+    desk.mailbox.close("over", keep=True)
 
 
 async def test_a_new_mailbox_on_an_old_log_holds_what_was_waiting() -> None:
