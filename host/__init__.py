@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from host.host import Host
     from host.opening import open_host
-    from host.session import Session, TurnStream
+    from host.session import Session
+    from host.turn_stream import TurnStream
     from host.workflows import Run, load_workflow, run_workflow, workflow
 
 __all__ = [
@@ -28,7 +29,7 @@ _HOMES = {
     "Host": "host.host",
     "Run": "host.workflows",
     "Session": "host.session",
-    "TurnStream": "host.session",
+    "TurnStream": "host.turn_stream",
     "load_workflow": "host.workflows",
     "open_host": "host.opening",
     "run_workflow": "host.workflows",

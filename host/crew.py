@@ -1,48 +1,32 @@
-"""The living agents of one host: opened, resumed, supervised, stopped."""
+"""The living agents of one host: started, resumed, stopped."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
-from anyio.abc import TaskGroup
 from pydantic import JsonValue
 
-from actors.actor import Actor
 from actors.address import Address, AgentId
 from actors.agent import Agent
 from actors.context import Snapshot, snapshot_to_json
-from actors.envelope import Envelope, ReceiptState
 from actors.errors import ActorStopped, BadInput, LogFailed
-from actors.events import AgentChanged, MessageDropped, WarningRaised
-from actors.ledger import Ledger
-from actors.mailbox import Mailbox
-from actors.notification import TaskReport
-from actors.parts import Parts, PrefixSource
-from actors.ports import Log, Services
-from actors.records import (
-    AgentOpened,
-    AgentRole,
-    AgentState,
-    EnvelopeDropped,
-    SnapshotTaken,
-    StateChanged,
-    TurnEnded,
-)
+from actors.ports import Services
+from actors.records import AgentOpened, AgentRole, AgentState, SnapshotTaken
 from actors.roles.prefix import prefix_source
 from actors.state import AgentFold
 from actors.tools.model import Tool
 from host.config import Config
 from host.directory import Directory
 from host.errors import HostClosed, UnknownSession
-from host.hub import Hub
 from host.living import Living
-from host.notifying import loss_report, notify, report_id, state_after, turn_report
-from host.permissions import PermissionMode, narrowest
+from host.permissions import PermissionMode
 from host.revival import Archive, Stored
+from host.standing import Standing
 from host.store.ports import Store
+from host.supervisor import Supervisor
 from host.surroundings import Surroundings
 
 STOP_GRACE_S = 10.0
@@ -66,20 +50,20 @@ class Birth:
 
 @dataclass(slots=True)
 class Crew:
-    """Owns the tasks of all agents; its task group is that of the host.
-
-    `services` is set once, right after construction: some of them need the
-    crew. While `is_closing`, no agent is started any more.
-    """
+    """Starts, resumes and stops agents. While `is_closing`, none is started any more."""
 
     store: Store
-    tasks: TaskGroup
     directory: Directory
-    hub: Hub
+    standing: Standing
+    supervisor: Supervisor
     surroundings: Surroundings
     config: Config
     is_closing: bool = False
-    services: Services = field(init=False)
+
+    @property
+    def services(self) -> Services:
+        """What every agent has of this host."""
+        return self.supervisor.services
 
     # Opening
 
@@ -135,9 +119,9 @@ class Crew:
             raise
         fold = AgentFold()
         fold.apply(opened)
-        living = self._enlist(agent, opened, log, fold, snapshot, prefix, mode)
+        living = self.supervisor.enlist(Stored(agent, opened, fold, log, snapshot), prefix, mode)
         living.actor.parts.ledger.submit(SnapshotTaken(snapshot_to_json(snapshot), opened.at))
-        self._go(living)
+        self.supervisor.go(living)
         return living
 
     def _check_still_wanted(self, parent: Living | None) -> None:
@@ -179,8 +163,8 @@ class Crew:
             raise
         tree[0].lease = lease
         for living, stored in zip(tree, found, strict=True):
-            self._go(living)
-            self._report_due(living, stored.due)
+            self.supervisor.go(living)
+            self.supervisor.report_due(living, stored.due)
         return tree
 
     def _revive(self, found: Sequence[Stored]) -> tuple[Living, ...]:
@@ -192,25 +176,16 @@ class Crew:
         for one, prefix, mode in zip(found, prefixes, modes, strict=True):
             was_cut_off, state = one.fold.turn is not None, one.fold.state
             name = self.directory.claim_like(one.agent.name) if tree else Address(one.agent.name)
-            opened = replace(one.opened, name=name)
-            living = self._enlist(one.agent, opened, one.log, one.fold, one.snapshot, prefix, mode)
+            renamed = replace(one, opened=replace(one.opened, name=name))
+            living = self.supervisor.enlist(renamed, prefix, mode)
             living.state = state if state in _ENDED else AgentState.IDLE
             living.is_newly_lost = was_cut_off
             if one.closing:
                 living.actor.parts.ledger.submit(*one.closing)
             if was_cut_off and living.parent_id is not None:
-                self._end(living, AgentState.LOST, "the host stopped while it worked")
+                self.standing.end(living, AgentState.LOST, "the host stopped while it worked")
             tree.append(living)
         return tuple(tree)
-
-    # Modes and states
-
-    def mode_of(self, living: Living) -> PermissionMode:
-        """The mode that holds for an agent now: never wider than that of anybody above it."""
-        mode = living.mode
-        while living.parent_id is not None and (parent := self.directory.get(living.parent_id)) is not None:
-            mode, living = narrowest(mode, parent.mode), parent
-        return mode
 
     def _mode_given_to(self, agent: Agent, stored: str | None = None) -> PermissionMode:
         """The mode that was set last, else the agent's, else the host's."""
@@ -222,145 +197,6 @@ class Crew:
             raise BadInput(
                 f"agent {agent.name!r}: no permission mode {named!r}; there are: {known}"
             ) from None
-
-    @contextmanager
-    def waiting(self, living: Living, reason: str) -> Iterator[None]:
-        """The agent waits, for a child or a person, as long as the block runs."""
-        self.begin_wait(living, reason)
-        try:
-            yield
-        finally:
-            self.end_wait(living, reason)
-
-    def begin_wait(self, living: Living, reason: str) -> None:
-        living.waits_for.append(reason)
-        self._set_state(living, AgentState.WAITING, reason)
-
-    def end_wait(self, living: Living, reason: str) -> None:
-        """It goes on when nothing keeps it any more; a program may have waited for an agent at rest."""
-        living.waits_for.remove(reason)
-        if not living.waits_for:
-            self._set_state(living, AgentState.RUNNING if living.actor.is_working else AgentState.IDLE, "")
-
-    def _set_state(self, living: Living, state: AgentState, reason: str) -> None:
-        if living.state is state:
-            return
-        living.state, living.reason = state, reason
-        parent = None if living.parent_id is None else self.directory.get(living.parent_id)
-        parent_name = None if parent is None else parent.name
-        self.hub.emit(AgentChanged(living.name, living.id, parent_name, state, reason))
-
-    def _end(self, living: Living, state: AgentState, reason: str) -> None:
-        """An agent came to its end (it can be continued by a message); logged, then told."""
-        ledger = living.actor.parts.ledger
-        ledger.submit(StateChanged(state, reason, self.services.clock.now_s()))
-        self._set_state(living, state, reason)
-
-    # Running
-
-    def _enlist(
-        self,
-        agent: Agent,
-        opened: AgentOpened,
-        log: Log,
-        fold: AgentFold,
-        snapshot: Snapshot,
-        prefix: PrefixSource,
-        mode: PermissionMode,
-    ) -> Living:
-        parent = None if opened.parent_id is None else self.directory.by_id(opened.parent_id)
-        ledger = Ledger(log, fold, lambda error: self._log_failed(living, error))
-        parts = Parts(
-            agent=agent,
-            opened=opened,
-            path=opened.name if parent is None else f"{parent.actor.parts.path}/{opened.name}",
-            ledger=ledger,
-            mailbox=Mailbox(
-                opened.name,
-                ledger,
-                capacity=agent.mailbox_capacity,
-                on_dropped=lambda envelope, state, reason: self._dropped(living, envelope, state, reason),
-            ),
-            services=self.services,
-            prefix=prefix,
-            on_turn_began=lambda: self._set_state(living, AgentState.RUNNING, ""),
-            on_turn_ended=lambda turn, owes_report: self._turn_ended(living, turn, owes_report),
-            limits=agent.limits or self.config.limits,
-            is_plan_mode=lambda: self.mode_of(living) is PermissionMode.PLAN,
-            is_human_waiting=opened.role is AgentRole.MAIN,
-            peers_may_use_system_role=self.config.peers_may_use_system_role,
-        )
-        living = Living(
-            actor=Actor(parts),
-            role=opened.role,
-            root_id=opened.root_id,
-            parent_id=opened.parent_id,
-            depth=0 if parent is None else parent.depth + 1,
-            snapshot=snapshot,
-            mode=mode,
-            description=str(opened.spec.get("description") or ""),
-            call_id=str(opened.spec.get("call_id") or ""),
-        )
-        self.directory.add(living)
-        return living
-
-    def _go(self, living: Living) -> None:
-        self.tasks.start_soon(self._supervise, living, name=f"agent {living.name}")
-
-    async def _supervise(self, living: Living) -> None:
-        """An agent's crash is an event for its parent, never the host's end."""
-        actor = living.actor
-        try:
-            with living.scope:
-                await actor.run()
-        except Exception as error:  # noqa: BLE001 - the supervisor turns whatever it was into an event
-            reason = f"{type(error).__name__}: {error}"
-            actor.stop(f"it failed: {error}", keep=True)
-            self._end(living, AgentState.FAILED, reason)
-            if actor.turn is not None and actor.turn.owes_report:
-                self._report(living, actor.turn.id, loss_report(living, AgentState.FAILED, reason))
-        finally:
-            actor.stop("the host stopped", keep=True)
-            actor.mailbox.abandon()
-            self.hub.finish(of=living.id)
-            living.finished.set()
-
-    def _turn_ended(self, living: Living, turn: TurnEnded, owes_report: bool) -> None:
-        if living.role is AgentRole.SUBAGENT:
-            self._end(living, state_after(turn), turn.error or turn.stop.value)
-        else:
-            self._set_state(living, AgentState.IDLE, turn.stop.value)
-        if owes_report:
-            self._report(living, turn.turn_id, turn_report(living, turn))
-
-    def _log_failed(self, living: Living, error: Exception) -> None:
-        self.hub.emit(WarningRaised(living.name, f"the store takes no more records: {error}"))
-        living.actor.stop(f"the store takes no more records: {error}", keep=True)
-
-    def _dropped(self, living: Living, envelope: Envelope, state: ReceiptState, reason: str) -> None:
-        self.hub.emit(MessageDropped(envelope.recipient, envelope.id, state.value, reason))
-        if envelope.wants_report and state is ReceiptState.DEAD:
-            self._report(living, envelope.id, loss_report(living, AgentState.CANCELLED, reason))
-
-    # Reports to parents
-
-    def _report(self, child: Living, about: str, report: TaskReport) -> None:
-        """Tells the parent, in a task of its own; one that stops finds the report due when it is resumed."""
-        mother = None if child.parent_id is None else self.directory.get(child.parent_id)
-        if mother is not None and not mother.actor.is_stopping:
-            self.tasks.start_soon(notify, self.services, mother, report_id(about), report)
-
-    def _report_due(self, child: Living, due: Sequence[TurnEnded | EnvelopeDropped]) -> None:
-        if child.parent_id is None:
-            return
-        told = self.directory.by_id(child.parent_id).actor.parts.ledger.fold.receipts
-        for end in due:
-            if isinstance(end, TurnEnded):
-                about, report = str(end.turn_id), turn_report(child, end)
-            else:
-                about, report = str(end.envelope_id), loss_report(child, AgentState.CANCELLED, end.reason)
-            if report_id(about) not in told:
-                self._report(child, about, report)
 
     # Stopping
 
@@ -402,7 +238,7 @@ class Crew:
             if cancelled_because is None:
                 self.directory.remove(living)
             elif living.state not in _ENDED:
-                self._end(living, AgentState.CANCELLED, cancelled_because)
+                self.standing.end(living, AgentState.CANCELLED, cancelled_because)
         for living in ending:
             with contextlib.suppress(LogFailed):
                 await living.actor.parts.ledger.settled()

@@ -35,7 +35,9 @@ from host.permissions import Attachment, PermissionBroker, PermissionMode, Polic
 from host.post import Post
 from host.session import Session
 from host.spawning import Spawning
+from host.standing import Standing
 from host.store.ports import AgentRow, Store
+from host.supervisor import Supervisor
 from host.surroundings import Surroundings
 
 
@@ -67,6 +69,7 @@ class Host:
         self._config = config
         self._hub = Hub()
         self._directory = Directory()
+        self._standing = Standing(self._directory, self._hub, clock)
         self._broker = PermissionBroker(self._policy_of, emit=self._permission_event)
         self._stack = AsyncExitStack()
         self._running: _Running | None = None
@@ -80,17 +83,18 @@ class Host:
             await self._stack.aclose()
             raise
         config = self._config
+        supervisor = Supervisor(tasks, self._directory, self._hub, self._standing, config)
         crew = Crew(
             store=self._store,
-            tasks=tasks,
             directory=self._directory,
-            hub=self._hub,
+            standing=self._standing,
+            supervisor=supervisor,
             surroundings=self._surroundings,
             config=config,
         )
         spawning = Spawning(crew, config.spawn)
         running = self._running = _Running(crew, spawning, Post(crew))
-        crew.services = Services(
+        supervisor.services = Services(
             models=self._models,
             permissions=self._broker,
             spawner=running.spawning,
@@ -112,10 +116,10 @@ class Host:
         try:
             await crew.stop(*self._directory.roots(), reason="the host stopped")
         finally:
-            crew.tasks.cancel_scope.cancel()
+            crew.supervisor.tasks.cancel_scope.cancel()
             try:
                 # The block's own error is not a task's: passed in, it would come out as a group.
-                await crew.tasks.__aexit__(None, None, None)
+                await crew.supervisor.tasks.__aexit__(None, None, None)
             finally:
                 self._hub.finish()
                 self._running = None
@@ -234,7 +238,7 @@ class Host:
 
     def mode_of(self, session: Session) -> PermissionMode:
         """The mode that holds for an agent now."""
-        return self._now.crew.mode_of(self._directory.by_id(session.id))
+        return self._standing.mode_of(self._directory.by_id(session.id))
 
     # Inside
 
@@ -246,16 +250,15 @@ class Host:
 
     def _policy_of(self, agent_id: AgentId) -> Policy:
         living = self._directory.by_id(agent_id)
-        return Policy(self._now.crew.mode_of(living), self._config.rules, living.actor.parts.opened.cwd)
+        return Policy(self._standing.mode_of(living), self._config.rules, living.actor.parts.opened.cwd)
 
     def _permission_event(self, event: PermissionWanted | PermissionSettled) -> None:
         living = self._directory.find(event.agent)
-        crew = self._now.crew
         if isinstance(event, PermissionWanted):
-            crew.begin_wait(living, _reason(event))
+            self._standing.begin_wait(living, _reason(event))
         self._hub.emit(event)
         if isinstance(event, PermissionSettled):
-            crew.end_wait(living, _reason(event))
+            self._standing.end_wait(living, _reason(event))
 
 
 @dataclass(frozen=True, slots=True)

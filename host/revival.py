@@ -19,10 +19,10 @@ from host.surroundings import Surroundings
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One agent out of the store: who it is and where its log goes on.
+    """An agent and its log, not yet alive.
 
-    `closing` ends a turn that was cut off; `due` is what its parent has to
-    hear, told already or not.
+    Of one that lived before, `closing` ends a turn that was cut off, and `due`
+    is what its parent has to hear, told already or not.
     """
 
     agent: Agent
@@ -30,8 +30,8 @@ class Stored:
     fold: AgentFold
     log: Log
     snapshot: Snapshot
-    closing: tuple[Record, ...]
-    due: tuple[TurnEnded | EnvelopeDropped, ...]
+    closing: tuple[Record, ...] = ()
+    due: tuple[TurnEnded | EnvelopeDropped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

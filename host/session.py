@@ -1,20 +1,18 @@
 """What a caller holds of an agent: ask it, tell it, watch it, stop it."""
 
 from collections.abc import Sequence
-from typing import Any, Self, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from actors.address import HOST, USER, Address, AgentId
-from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, ReceiptState, SenderRole
+from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, SenderRole
 from actors.errors import (
-    ActorStopped,
     BadInput,
     LimitReached,
-    NotDelivered,
     ResultInvalid,
     TurnCancelled,
     TurnFailed,
 )
-from actors.events import AgentChanged, MessageDropped, MessageTaken, SessionEvent, TurnFinished
+from actors.events import SessionEvent
 from actors.history import Entry
 from actors.mailbox import Draft
 from actors.receipt import Receipt
@@ -24,6 +22,7 @@ from host.crew import Crew
 from host.hub import Subscription
 from host.living import Living
 from host.permissions import PermissionMode
+from host.turn_stream import TurnStream
 from host.typed import ResultType
 from providers.model import Usage
 
@@ -41,7 +40,6 @@ _FAILURES: dict[TurnStop, type[TurnFailed]] = {
 
 # A script started the actor: what it says has a coordinator's authority, not that of a person.
 _SPEAKERS = {AgentRole.WORKFLOW_ACTOR: (HOST, SenderRole.COORDINATOR)}
-_TAKEN = {ReceiptState.TAKEN, ReceiptState.PRESENTED}
 
 
 class Session:
@@ -87,7 +85,7 @@ class Session:
     @property
     def mode(self) -> PermissionMode:
         """What it may do without asking; `Host.set_mode` changes it."""
-        return self._crew.mode_of(self._living)
+        return self._crew.standing.mode_of(self._living)
 
     @property
     def history(self) -> Sequence[Entry]:
@@ -139,13 +137,13 @@ class Session:
         await receipt.accepted()
         return receipt
 
-    def stream(self, text: str, *, model: str | None = None) -> "TurnStream":
+    def stream(self, text: str, *, model: str | None = None) -> TurnStream:
         """The same as `ask`, as events: every delta, tool and message of this agent and those below it.
 
         Ends behind the `TurnFinished` of the turn that answers. Leaving early
         (or `close`) stops the watching, not the turn; `cancel` stops the turn.
         """
-        return TurnStream(self, text, model)
+        return TurnStream(self.name, self.watch, lambda: self.post(text, model), self._living.actor.take_back)
 
     async def post(self, text: str, model: str | None = None) -> Receipt:
         """Asks without waiting for the answer: the receipt tells when the turn has ended."""
@@ -153,15 +151,11 @@ class Session:
 
     def watch(self) -> Subscription:
         """Events of this agent and those below it, from now on until it or the host has ended."""
-        return self._crew.hub.subscribe(self._is_ours, of=self.id)
+        return self._crew.supervisor.hub.subscribe(self._is_ours, of=self.id)
 
     def cancel(self) -> bool:
         """Cancels the running turn, if there is one; steers that it did not take start the next."""
         return self._living.actor.cancel_turn()
-
-    def take_back(self, receipt: Receipt) -> None:
-        """Withdraws a message of this agent, or cancels the turn that took it."""
-        self._living.actor.take_back(receipt)
 
     async def stop(self) -> None:
         """Ends the agent and all below it; nothing of them runs afterwards.
@@ -206,79 +200,6 @@ class Session:
         while living is not None and living is not self._living:
             living = None if living.parent_id is None else self._crew.directory.get(living.parent_id)
         return living is not None
-
-
-class TurnStream:
-    """The events of one turn. Iterate it once; `answer` then holds how the turn ended."""
-
-    def __init__(self, session: Session, text: str, model: str | None) -> None:
-        self._session = session
-        self._text = text
-        self._model = model
-        self._subscription: Subscription | None = None
-        self._receipt: Receipt | None = None
-        self._is_taken = False
-        self._broken_because = ""
-        self.answer: TurnFinished | None = None
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionEvent:
-        if self.answer is not None:
-            raise StopAsyncIteration
-        if self._receipt is None:
-            self._subscription = subscription = self._session.watch()
-            try:
-                self._receipt = await self._session.post(self._text, self._model)
-            except BaseException:
-                subscription.close()
-                raise
-            self._receipt.on_abandoned = self._abandoned
-        assert self._subscription is not None, "the watching begins before the message is sent"
-        try:
-            event = await anext(self._subscription)
-        except StopAsyncIteration:
-            why = self._broken_because or "it was stopped"
-            raise ActorStopped(f"{self._session.name} stopped before it answered: {why}") from None
-        self._look_at(event)
-        return event
-
-    def close(self) -> None:
-        """Stops watching; the turn goes on."""
-        if self._subscription is not None:
-            self._subscription.close()
-
-    def cancel(self) -> None:
-        """Takes the message back, or cancels its turn if that has begun."""
-        if self._receipt is not None:
-            self._session.take_back(self._receipt)
-
-    def _abandoned(self) -> None:
-        """The agent has stopped: a turn that took the message still tells its end, else nothing comes."""
-        if self._receipt is not None and self._receipt.state not in _TAKEN and self._subscription is not None:
-            self._subscription.finish()
-
-    def _look_at(self, event: SessionEvent) -> None:
-        if self._receipt is None or event.agent != self._session.name:
-            return
-        envelope_id = self._receipt.envelope.id
-        if isinstance(event, MessageTaken) and event.envelope_id == envelope_id:
-            self._is_taken = True
-        elif isinstance(event, MessageDropped) and event.envelope_id == envelope_id:
-            self.close()
-            raise NotDelivered(f"the message to {event.agent} is {event.state}: {event.reason}")
-        elif isinstance(event, TurnFinished) and self._is_taken:
-            self.answer = event
-            self.close()
-        elif isinstance(event, AgentChanged) and self._is_broken_by(event):
-            self._broken_because = event.reason
-            self.close()
-
-    def _is_broken_by(self, event: AgentChanged) -> bool:
-        """The agent itself has failed, not just an earlier turn: no end of its turn comes."""
-        is_abandoned = self._receipt is not None and self._receipt.is_abandoned
-        return event.state is AgentState.FAILED and is_abandoned
 
 
 def _raise_unless_done(turn: TurnEnded, name: str) -> None:

@@ -51,7 +51,7 @@ class Spawning:
             receipt = child.actor.mailbox.put_nowait(self._prompt(mother, order))
         if order.is_background:
             return ChildReport(child.id, child.name, AgentState.RUNNING, "")
-        with self.crew.waiting(mother, f"for {child.name}"):
+        with self.crew.standing.waiting(mother, f"for {child.name}"):
             return await _outcome(child, receipt)
 
     @contextmanager
@@ -97,7 +97,7 @@ class Spawning:
             model=order.model or kind.model or parent.agent.model,
             tools=kind.tools_from(parent.agent.tools),
             type_prompt=kind.prompt,
-            permission_mode=self.crew.mode_of(mother),
+            permission_mode=self.crew.standing.mode_of(mother),
             limits=parent.agent.limits,
         )
         if agent.model is not None:

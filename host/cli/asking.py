@@ -19,8 +19,9 @@ from host.cli.questions import ConsoleSurface
 from host.cli.reading import standard_input
 from host.cli.view import EventView, Line, Shown, Words, WordsEnd
 from host.opening import open_host
-from host.session import Session, TurnStream
+from host.session import Session
 from host.store import event_to_json
+from host.turn_stream import TurnStream
 
 
 async def ask(text: str, settings: Settings, name: str, signals: Signals, *, as_json: bool) -> int:
