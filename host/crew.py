@@ -237,7 +237,7 @@ class Crew:
         for living in ending:
             if cancelled_because is None:
                 self.directory.remove(living)
-            elif living.state not in _ENDED:
+            elif living.state not in _ENDED and living in self.directory:  # its session may end meanwhile
                 self.standing.end(living, AgentState.CANCELLED, cancelled_because)
         for living in ending:
             with contextlib.suppress(LogFailed):

@@ -3,17 +3,19 @@
 import asyncio
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from actors.agent import Agent
 from actors.errors import ActorStopped, BadInput, NotDelivered, TurnCancelled, TurnFailed
-from actors.events import TurnFinished
+from actors.events import TurnFinished, WarningRaised
 from actors.history import MessageEntry, Presentation, ResultStatus
 from actors.ports import SpawnOrder
 from actors.records import AgentState
 from actors.tools import builtin_tools, tool
 from host.config import Config
 from host.errors import HostClosed, SpawnRefused
+from host.hub import Subscription
 from host.ids import CountingIds
 from host.limits import SpawnLimits
 from host.permissions import PermissionMode
@@ -74,6 +76,34 @@ async def test_what_waits_for_a_stopped_child_is_dead_and_its_coordinator_hears(
                 await waiting.answered()
         await anyio.sleep(500)
         assert len(reports(chief)) == 1
+
+
+async def test_a_child_and_its_session_can_be_stopped_at_the_same_moment() -> None:
+    warnings: list[str] = []
+
+    async def watch(events: Subscription) -> None:
+        async for event in events:
+            warnings.extend([event.text] if isinstance(event, WarningRaised) else [])
+
+    async def stop_later(session: Session, n_checkpoints: int) -> None:
+        for _ in range(n_checkpoints):
+            await anyio.lowlevel.checkpoint()
+        await session.stop()
+
+    for n_checkpoints in range(12):
+        store = LaggingStore(MemoryStore(), 0.1)
+        provider = ScriptedProvider([])
+        async with anyio.create_task_group() as people, scripted_host(provider, store=store) as host:
+            people.start_soon(watch, host.watch())
+            chief = await host.start(Agent("chief"))
+            with anyio.move_on_after(0.15):  # the child is there, its prompt is taken back: it has not worked
+                await host.spawn(chief, DOORS)
+            await anyio.sleep(1)
+            people.start_soon(stop_later, host.find("counter"), n_checkpoints)
+            people.start_soon(chief.stop)
+            await anyio.sleep(1)
+            assert host.agents() == ()
+    assert warnings == []
 
 
 async def test_a_stream_that_is_over_cancels_no_other_turn() -> None:

@@ -15,6 +15,7 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import anyio
 import pytest
@@ -48,11 +49,13 @@ from host.limits import SpawnLimits
 from host.permissions import PermissionMode
 from host.session import Session
 from host.store.memory import MemoryStore
+from host.store.ports import Store
+from host.store.sqlite import SqliteStore
 from providers.errors import AuthenticationFailed, StreamBroken
 from providers.model import Request, Role, StopReason
 from providers.scripted import Answer, Piece, ScriptedProvider, call, cut_call, fail, say, stop, think, wait
 from tests.host.hosts import scripted_host
-from tests.host.lagging import CrashingStore, LaggingStore
+from tests.host.lagging import CrashingStore
 
 N_LIVES = 3
 N_PEOPLE = 3
@@ -66,7 +69,8 @@ class Program:
     """One seed: its dice, its store, and what it was promised on the way."""
 
     dice: random.Random
-    memory: MemoryStore = field(default_factory=MemoryStore)
+    store: Callable[[float], Store]
+    pace: float = 1.0
     ids: CountingIds = field(default_factory=CountingIds)
     acknowledged: set[EnvelopeId] = field(default_factory=set)
     roots: list[AgentId] = field(default_factory=list)
@@ -78,7 +82,7 @@ class Program:
         return self.dice.randrange(100) < of_100
 
     def pause_s(self) -> float:
-        return self.dice.choice((0.0, 0.0, 0.1, 0.5, 1.0, 3.0, 10.0))
+        return self.dice.choice((0.0, 0.0, 0.1, 0.5, 1.0, 3.0, 10.0)) * self.pace
 
     # The model
 
@@ -94,7 +98,7 @@ class Program:
         pieces.append(say("word ", "and ", "word"))
         if self.chance(40):
             pieces.append(wait(self.pause_s()))
-        if self.chance(5):
+        if self.pace == 1 and self.chance(5):  # going on after that takes seconds
             return [*pieces, fail(StreamBroken("the stream broke"))]
         if self.chance(3):
             return [*pieces, stop(StopReason.MAX_TOKENS)]
@@ -202,7 +206,7 @@ class Program:
 
     # Lives of a host
 
-    def host(self, store: LaggingStore) -> tuple[Host, ScriptedProvider]:
+    def host(self, store: Store) -> tuple[Host, ScriptedProvider]:
         provider = ScriptedProvider(self.answer)
         config = Config(store="unused", spawn=SpawnLimits(depth=2, at_work=4, in_all=6))
         return scripted_host(provider, store=store, config=config, ids=self.ids), provider
@@ -215,9 +219,9 @@ class Program:
 
     async def live(self) -> None:
         """One life, left in the middle; everybody who waited for the host must hear of its end."""
-        store = CrashingStore(self.memory, self.dice.choice((0.0, 0.001, 0.05, 0.3)))
+        store = self.store(self.dice.choice((0.0, 0.001, 0.05, 0.3)))
         host, provider = self.host(store)
-        with anyio.move_on_after(REST_S) as patience:
+        with anyio.move_on_after(REST_S * self.pace) as patience:
             async with anyio.create_task_group() as people:
                 with contextlib.suppress(ZeroDivisionError):
                     await self.block(host, store, people)
@@ -226,16 +230,16 @@ class Program:
         if provider.n_open:
             self.problems.append(f"{provider.n_open} streams are open behind the end of a host")
 
-    async def block(self, host: Host, store: CrashingStore, people: TaskGroup) -> None:
+    async def block(self, host: Host, store: Store, people: TaskGroup) -> None:
         with anyio.CancelScope() as outer:
             async with host:
                 people.start_soon(self.watch, host.watch())
                 await self.open_agents(host)
                 for _ in range(N_PEOPLE):
                     people.start_soon(self.person, host)
-                await anyio.sleep(self.dice.random() * 40)
+                await anyio.sleep(self.dice.random() * 40 * self.pace)
                 match self.dice.randrange(4):
-                    case 0:
+                    case 0 if isinstance(store, CrashingStore):
                         store.crash()
                         await anyio.sleep(self.dice.choice((0.0, 1.0)))
                     case 1:
@@ -247,16 +251,17 @@ class Program:
     async def rest(self) -> None:
         """The last life: everything that was left over is worked off."""
         self.is_resting = True
-        host, provider = self.host(CrashingStore(self.memory, 0.05))
+        store = self.store(0.05)
+        host, provider = self.host(store)
         async with anyio.create_task_group() as people, host:
             people.start_soon(self.watch, host.watch())
             await self.open_agents(host)
-            await anyio.sleep(REST_S)
+            await anyio.sleep(REST_S * self.pace)
             for session in host.agents():
                 self.blame(
                     session.state in (AgentState.RUNNING, AgentState.WAITING), f"{session.name} still works"
                 )
-                folded = folded_from(await records_of(self.memory, session.id))
+                folded = folded_from(await records_of(store, session.id))
                 self.blame(folded != session.fold, f"{session.name}: the log folds into another state")
         self.blame(provider.n_open > 0, "streams are open behind the last host")
 
@@ -274,9 +279,9 @@ class Program:
     # Judging
 
     async def judge(self) -> None:
-        async with self.memory:
-            rows = await self.memory.agents()
-        logs = {row.agent_id: await records_of(self.memory, row.agent_id) for row in rows}
+        async with self.store(0.0) as store:
+            rows = await store.agents()
+            logs = {row.agent_id: await records_of(store, row.agent_id) for row in rows}
         accepted = {e.id for log in logs.values() for e in envelopes(log)}
         self.blame(not self.acknowledged <= accepted, f"lost: {self.acknowledged - accepted}")
         for row in rows:
@@ -294,9 +299,8 @@ def is_expected(error: str) -> bool:
     )
 
 
-async def records_of(memory: MemoryStore, agent_id: AgentId) -> list[Record]:
-    async with memory:
-        return [stored.record for stored in (await memory.load(agent_id)).records]
+async def records_of(store: Store, agent_id: AgentId) -> list[Record]:
+    return [stored.record for stored in (await store.load(agent_id)).records]
 
 
 def folded_from(log: list[Record]) -> AgentFold:
@@ -397,7 +401,11 @@ TOOLS = [look, change, builtin_tools()["Agent"], builtin_tools()["SendMessage"]]
 
 
 async def run(seed: int) -> None:
-    program = Program(random.Random(seed))
+    memory = MemoryStore()
+    await run_program(seed, Program(random.Random(seed), lambda lag_s: CrashingStore(memory, lag_s)))
+
+
+async def run_program(seed: int, program: Program) -> None:
     for _ in range(N_LIVES - 1):
         await program.live()
     await program.rest()
@@ -408,6 +416,13 @@ async def run(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(200))
 async def test_whatever_happens_nothing_is_lost_doubled_or_left_open(seed: int) -> None:
     await run(seed)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_nor_with_the_store_on_disk(seed: int, real_backend: str, tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    program = Program(random.Random(seed), lambda _: SqliteStore(path, durability="normal"), pace=0.00005)
+    anyio.run(run_program, seed, program, backend=real_backend)
 
 
 @pytest.mark.slow
