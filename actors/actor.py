@@ -72,7 +72,7 @@ class Actor:
         """Withdraws a message, or cancels the turn that took it; never another turn."""
         if receipt.withdraw() or self._turn is None:
             return
-        if self._turn.has_taken(receipt.envelope.id):
+        if self._turn.intake.has(receipt.envelope.id):
             self.cancel_turn()
 
     def release(self) -> None:

@@ -11,6 +11,7 @@ from actors.errors import RequestTooLarge
 from actors.events import AnswerCommitted, AnswerDropped, ReasoningArrived, RetryWaits, TextArrived
 from actors.exchange import Exchange
 from actors.history import Authority, Entry, MessageEntry, Origin
+from actors.ledger import Completed
 from actors.parts import Parts
 from actors.ports import ResolvedModel
 from actors.projection import ProjectionOptions
@@ -160,12 +161,19 @@ class Asking:
                 is_estimated=True,
             )
             answered = replace(answered, usage=usage)
-        self._append(answered.message, usage=usage)
         parts = self._parts
-        parts.emit(AnswerCommitted(parts.name, text, usage, len(answered.message.tool_calls)))
+        event = AnswerCommitted(parts.name, text, usage, len(answered.message.tool_calls))
+        self._append(answered.message, usage=usage, then=lambda error: None if error else parts.emit(event))
         return answered
 
-    def _append(self, message: Message, *, usage: Usage | None = None, is_partial: bool = False) -> None:
+    def _append(
+        self,
+        message: Message,
+        *,
+        usage: Usage | None = None,
+        is_partial: bool = False,
+        then: Completed | None = None,
+    ) -> None:
         parts = self._parts
         entry = MessageEntry(
             id=parts.new_entry_id(),
@@ -177,4 +185,4 @@ class Asking:
             is_partial=is_partial,
             at=parts.now_s(),
         )
-        parts.ledger.submit(EntriesAppended((entry,)))
+        parts.ledger.submit(EntriesAppended((entry,)), then=then)

@@ -82,7 +82,7 @@ class NotDelivered(ActorError):
 
 
 class TurnFailed(ActorError):
-    """The turn ended with an error; `__cause__` is it where it happened in this process."""
+    """The turn ended otherwise than done; `__cause__` is the error where one ended it."""
 
     def __init__(self, message: str, *, stop_reason: str, text: str = "") -> None:
         super().__init__(message)

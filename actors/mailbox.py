@@ -218,11 +218,14 @@ class Mailbox:
 
         self._ledger.submit(EnvelopesPresented(envelope_ids, request_id), then=presented)
 
-    def answered(self, envelope_ids: tuple[EnvelopeId, ...], turn: TurnEnded) -> None:
-        """The turn that took these has ended, and the log has it."""
+    def answered(
+        self, envelope_ids: tuple[EnvelopeId, ...], turn: TurnEnded, cause: Exception | None = None
+    ) -> None:
+        """The turn that took these has ended, and the log has it; `cause` is the error that ended it."""
         for envelope_id in envelope_ids:
-            self._advance(envelope_id, ReceiptState.ANSWERED, turn=turn)
-            self._receipts.pop(envelope_id, None)
+            if (receipt := self._receipts.pop(envelope_id, None)) is not None:
+                receipt.cause = cause
+                receipt.advance(ReceiptState.ANSWERED, turn=turn)
 
     def close(self, reason: str, *, keep: bool) -> None:
         """Takes nothing more. With `keep` what waits stays in the log for a resume, else it is dead.
@@ -327,11 +330,10 @@ class Mailbox:
         *,
         reason: str = "",
         request_id: str | None = None,
-        turn: TurnEnded | None = None,
     ) -> None:
         receipt = self._receipts.get(envelope_id)
         if receipt is not None:
-            receipt.advance(state, reason=reason, request_id=request_id, turn=turn)
+            receipt.advance(state, reason=reason, request_id=request_id)
 
     async def _wait_for_slot(self, draft: Draft, wait_s: float | None) -> None:
         if self._has_room and not self._slot_waiters:

@@ -24,8 +24,9 @@ _FAILED = {ReceiptState.WITHDRAWN, ReceiptState.EXPIRED, ReceiptState.DEAD}
 class Receipt:
     """How far one message has come. Each wait returns at once if it has come that far.
 
-    `state` None means that the store has not confirmed it yet. Cancelling a
-    wait changes nothing about the message.
+    `state` None means that the store has not confirmed it yet. `cause` is the
+    error that ended the turn, where one did. Cancelling a wait changes nothing
+    about the message.
 
     Raises:
         NotDelivered: from any wait, when the message was withdrawn, expired or died.
@@ -39,6 +40,7 @@ class Receipt:
         self.reason = ""
         self.request_id: str | None = None
         self.turn: TurnEnded | None = None
+        self.cause: Exception | None = None
         self._withdraw = withdraw
         self._changed: anyio.Event | None = None
         self._abandoned_because: str | None = None

@@ -13,21 +13,19 @@ import anyio
 from actors.anomaly import RepetitionWatch
 from actors.asking import Asking, Frozen
 from actors.calling import Calling
-from actors.envelope import Envelope, EnvelopeId, SenderRole
+from actors.envelope import Envelope, EnvelopeId
 from actors.errors import LogFailed
 from actors.events import (
-    MessageTaken,
     StepBegan,
     TurnBegan,
     TurnFinished,
 )
 from actors.history import Authority, MessageEntry, Origin, ReminderEntry
-from actors.inbox import arrivals, entry_of, steer
+from actors.intake import Intake
 from actors.parts import Parts
 from actors.progress import Progress
 from actors.records import (
     EntriesAppended,
-    EnvelopesTaken,
     TurnEnded,
     TurnId,
     TurnStarted,
@@ -63,17 +61,15 @@ class Turn:
         self.id = TurnId(parts.services.ids.new("turn"))
         self._progress = Progress(parts.limits)
         self._watch = RepetitionWatch()
-        self._envelope_ids: list[EnvelopeId] = []
-        self._unpresented: list[EnvelopeId] = []
+        self.intake = Intake(parts, self.id)
         self._model_name = parts.agent.model
         self._frozen: Frozen | None = None
         self._wanted: WantedResult | None = None
         self._result_request: Envelope | None = None
         self._calling: Calling | None = None
         self._asking: Asking | None = None
-        self._hops = 0
         self._is_going_on = False
-        self.owes_report = False
+        self._failure: Exception | None = None
         self._n_continuations = 0
         self._text = ""
         self.stop: TurnStop | None = None
@@ -89,7 +85,7 @@ class Turn:
         parts.on_turn_began()
         name = self._full_model_name()
         parts.ledger.submit(TurnStarted(self.id, name, parts.now_s()))
-        self._take(tuple(envelopes), mid_turn=False)
+        self.intake.take(tuple(envelopes), mid_turn=False)
         parts.emit(TurnBegan(parts.name, self.id, name))
 
     def _full_model_name(self) -> str:
@@ -98,10 +94,6 @@ class Turn:
             return self._parts.services.models.resolve(self._model_name).name
         except CallboardError:
             return self._model_name or ""
-
-    def has_taken(self, envelope_id: EnvelopeId) -> bool:
-        """Whether this message came into the turn."""
-        return envelope_id in self._envelope_ids
 
     async def run(self) -> None:
         """Works until the turn has ended and its end is submitted.
@@ -123,6 +115,7 @@ class Turn:
         except LogFailed:
             raise
         except CallboardError as failure:
+            self._failure = failure
             stop, error = TurnStop.FAILED, f"{type(failure).__name__}: {failure}"
         self._close()
         self._end(stop, error)
@@ -131,8 +124,8 @@ class Turn:
         self._freeze()
         while (reached := self._progress.reached()) is None:
             self._progress.n_steps += 1
-            if self._progress.n_steps > 1:
-                self._take(arrivals(self._parts.mailbox.waiting()), mid_turn=True)
+            if self._progress.n_steps > 1 and self.intake.take_arrivals():
+                self._watch.reset()
             stop = await self._step()
             if stop is not None:
                 return stop
@@ -171,12 +164,11 @@ class Turn:
             has_result=wanted is not None and wanted.has_value,
             at=parts.now_s(),
         )
-        envelope_ids = tuple(self._envelope_ids)
 
         def stored(failure: Exception | None) -> None:
             if failure is None:
-                parts.mailbox.answered(envelope_ids, ended)
-                parts.on_turn_ended(ended, self.owes_report)
+                self.intake.answered(ended, self._failure)
+                parts.on_turn_ended(ended, self.intake.owes_report)
                 parts.emit(_finished(parts, ended))
 
         parts.ledger.submit(ended, then=stored)
@@ -245,7 +237,7 @@ class Turn:
         await parts.ledger.settled()
         await self._remind()
         parts.emit(StepBegan(parts.name, self.id, self._progress.n_steps))
-        self._asking = Asking(parts, self.id, self._frozen_now, self._presented)
+        self._asking = Asking(parts, self.id, self._frozen_now, self.intake.presented)
         answered = await self._asking.run()
         self._asking = None
         self._text = text_of(answered.message.content) or self._text
@@ -267,11 +259,6 @@ class Turn:
             entry = ReminderEntry(parts.new_entry_id(), source, body, at=parts.now_s())
             await parts.ledger.commit(EntriesAppended((entry,)))
 
-    def _presented(self, request_id: str) -> None:
-        if self._unpresented:
-            self._parts.mailbox.present(tuple(self._unpresented), request_id)
-            self._unpresented.clear()
-
     # Calls
 
     def _prepare_calls(self, answered: Answered) -> None:
@@ -281,7 +268,7 @@ class Turn:
             answered.message.tool_calls,
             {tool.name: tool for tool in self._frozen_now.tools},
             self._watch,
-            hops=self._hops,
+            hops=self.intake.hops,
             refused=self._refused(answered),
         )
 
@@ -301,55 +288,16 @@ class Turn:
 
     # Messages
 
-    def _take(self, envelopes: tuple[Envelope, ...], *, mid_turn: bool) -> None:
-        """Out of the mailbox and into the log; no await lies between."""
-        if not envelopes:
-            return
-        parts = self._parts
-        entries = tuple(
-            entry_of(envelope, parts.new_entry_id(), mid_turn=mid_turn, at=parts.now_s())
-            for envelope in envelopes
-        )
-        ids = tuple(envelope.id for envelope in envelopes)
-        parts.mailbox.take(envelopes)
-        parts.ledger.submit(
-            EnvelopesTaken(ids, self.id),
-            EntriesAppended(entries),
-            then=lambda failure: parts.mailbox.taken(ids) if failure is None else None,
-        )
-        self._envelope_ids.extend(ids)
-        self._unpresented.extend(ids)
-        self._watch.reset()
-        for envelope, entry in zip(envelopes, entries, strict=True):
-            self._count_hops(envelope)
-            self.owes_report = self.owes_report or envelope.wants_report
-            parts.emit(
-                MessageTaken(
-                    parts.name, envelope.id, envelope.sender, entry.presentation or "", envelope.preview
-                )
-            )
-
     def _take_steer(self) -> bool:
         """Takes one waiting message of the user or coordinator; it may switch the model."""
-        envelope = steer(self._parts.mailbox.waiting())
+        envelope = self.intake.take_steer()
         if envelope is None:
             return False
-        self._take((envelope,), mid_turn=True)
+        self._watch.reset()
         if envelope.model is not None:
             self._model_name = envelope.model
             self._freeze()
         return True
-
-    def _count_hops(self, envelope: Envelope) -> None:
-        match envelope.sender_role:
-            case SenderRole.USER | SenderRole.COORDINATOR:
-                self._hops = 0
-            case SenderRole.PEER:
-                self._hops = max(self._hops, envelope.hops)
-            case SenderRole.HOST:
-                pass
-            case _:
-                assert_never(envelope.sender_role)
 
     def _nudge(self, text: str) -> None:
         """An entry of the host that makes the model go on; it stays where it is."""

@@ -98,6 +98,7 @@ class Crew:
         self, agent: Agent, birth: Birth, snapshot: Snapshot, cwd: Path, *, agent_id: AgentId | None = None
     ) -> Living:
         """Stores and starts one agent; the lease of its root is held by the caller."""
+        self._check_still_wanted(birth.parent)
         prefix = prefix_source(birth.role, agent, snapshot)
         mode = self._mode_given_to(agent)
         name = self.directory.claim(agent.name)

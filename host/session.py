@@ -111,7 +111,8 @@ class Session:
 
         Raises:
             TurnFailed: the turn ended otherwise than done: `TurnCancelled`,
-                `LimitReached`, `ResultInvalid`; the text says why.
+                `LimitReached`, `ResultInvalid`; the text says why, and `__cause__` is
+                the error that ended it.
             ActorStopped, NotDelivered: the agent ended before it answered.
             BadInput: a tool asks the agent in whose turn it runs.
         """
@@ -123,7 +124,7 @@ class Session:
         wanted = None if returns is None or returns is str else ResultType(returns)
         receipt = await self._post(text, EnvelopeKind.ASK, model=model, wanted=wanted)
         turn = await self._living.actor.answer(receipt)
-        _raise_unless_done(turn, self.name)
+        _raise_unless_done(turn, self.name, receipt.cause)
         if wanted is None:
             return turn.text
         return wanted.load(turn.result)
@@ -202,9 +203,9 @@ class Session:
         return living is not None
 
 
-def _raise_unless_done(turn: TurnEnded, name: str) -> None:
+def _raise_unless_done(turn: TurnEnded, name: str, cause: Exception | None) -> None:
     if turn.stop is TurnStop.DONE:
         return
     kind = _FAILURES.get(turn.stop, TurnFailed)
     why = turn.error or f"the turn of {name} ended as {turn.stop.value}"
-    raise kind(why, stop_reason=turn.stop.value, text=turn.text)
+    raise kind(why, stop_reason=turn.stop.value, text=turn.text) from cause

@@ -92,7 +92,7 @@ class Supervisor:
             reason = f"{type(error).__name__}: {error}"
             actor.stop(f"it failed: {error}", keep=True)
             self.standing.end(living, AgentState.FAILED, reason)
-            if actor.turn is not None and actor.turn.owes_report:
+            if actor.turn is not None and actor.turn.intake.owes_report:
                 self._report(living, actor.turn.id, loss_report(living, AgentState.FAILED, reason))
         finally:
             actor.stop("the host stopped", keep=True)

@@ -305,8 +305,9 @@ async def test_a_wrong_key_ends_the_turn_with_its_reason_and_the_session_lives()
     provider = ScriptedProvider([[fail(AuthenticationFailed("anthropic: 401 invalid x-api-key"))], "Yes."])
     async with scripted_host(provider) as host:
         session = await host.start(Agent("main"))
-        with pytest.raises(TurnFailed, match="401 invalid x-api-key"):
+        with pytest.raises(TurnFailed, match="401 invalid x-api-key") as caught:
             await session.ask("Begin.")
+        assert isinstance(caught.value.__cause__, AuthenticationFailed)
         assert await session.ask("Now?") == "Yes."
 
 
