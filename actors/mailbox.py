@@ -247,10 +247,13 @@ class Mailbox:
         self.bell.ring()
 
     def abandon(self) -> None:
-        """Behind `close`, when the agent's task has ended: no receipt comes any further in this process."""
-        for receipt in self._receipts.values():
-            receipt.abandon(self._closed_because or "")
-        self._receipts.clear()
+        """Behind `close`, when the agent's task has ended: what a turn took comes no further here.
+
+        What is on its way to the log still hears from there.
+        """
+        for receipt in tuple(self._receipts.values()):
+            if receipt.state is not None:
+                self._abandon(receipt)
 
     # Inside
 
@@ -309,17 +312,24 @@ class Mailbox:
         reason = self._closed_because or ""
         if not self._keeps:
             self._drop(envelope, ReceiptState.DEAD, reason)
-        elif (receipt := self._receipts.pop(envelope.id, None)) is not None:
-            receipt.abandon(reason)
+        elif (receipt := self._receipts.get(envelope.id)) is not None:
+            self._abandon(receipt)
+
+    def _abandon(self, receipt: Receipt) -> None:
+        del self._receipts[receipt.envelope.id]
+        receipt.abandon(self._closed_because or "")
 
     def _drop(self, envelope: Envelope, state: ReceiptState, reason: str) -> None:
         self._free_slot()
+        receipt = self._receipts.pop(envelope.id, None)
 
         def dropped(error: Exception | None) -> None:
             if error is None:
-                self._advance(envelope.id, state, reason=reason)
-                self._receipts.pop(envelope.id, None)
                 self._on_dropped(envelope, state, reason)
+            if receipt is not None and error is None:
+                receipt.advance(state, reason=reason)
+            elif receipt is not None:
+                receipt.abandon(f"the store did not take its end: {error}")
 
         self._ledger.submit(EnvelopeDropped(envelope.id, state.value, reason), then=dropped)
 

@@ -298,10 +298,12 @@ async def test_who_is_told_accepted_when_a_mailbox_closes_is_told_the_truth() ->
     desk = Desk(at_once=False)
     stored, lost = desk.mailbox.put_nowait(draft("1")), desk.mailbox.put_nowait(draft("2"))
     desk.mailbox.close("the host stopped", keep=True)
+    desk.mailbox.abandon()
     desk.log.complete()
     desk.log.complete(LogFailed("disk full"))
-    desk.mailbox.abandon()
     await stored.accepted()
+    with pytest.raises(ActorStopped, match="is accepted, not answered"):
+        await stored.answered()
     with pytest.raises(NotDelivered, match="disk full"):
         await lost.accepted()
 

@@ -62,9 +62,11 @@ async def test_stopping_a_child_ends_it_and_those_below_and_nobody_else() -> Non
         assert "<status>cancelled</status>" in reports(chief)[0]
 
 
-async def test_what_waits_for_a_stopped_child_is_dead_and_its_coordinator_hears() -> None:
+@pytest.mark.parametrize("lag_s", [0.0, 0.1])
+async def test_what_waits_for_a_stopped_child_is_dead_and_its_coordinator_hears(lag_s: float) -> None:
     provider = ScriptedProvider(always([wait(100), say("Late.")]))
-    async with scripted_host(provider) as host, anyio.create_task_group() as tasks:
+    store = LaggingStore(MemoryStore(), lag_s)
+    async with scripted_host(provider, store=store) as host, anyio.create_task_group() as tasks:
         chief = await host.start(Agent("chief"))
         tasks.start_soon(host.spawn, chief, DOORS)
         await anyio.sleep(1)
