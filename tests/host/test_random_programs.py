@@ -258,9 +258,11 @@ class Program:
             await self.open_agents(host)
             await anyio.sleep(REST_S * self.pace)
             for session in host.agents():
-                self.blame(
-                    session.state in (AgentState.RUNNING, AgentState.WAITING), f"{session.name} still works"
-                )
+                is_busy = session.state in (AgentState.RUNNING, AgentState.WAITING)
+                self.blame(is_busy, f"{session.name} still works")
+                last = session.fold.last_turn
+                is_held = last is not None and last.stop is TurnStop.FAILED and session.name in NAMES
+                self.blame(bool(session.waiting) and not is_held, f"a message lies before {session.name}")
                 folded = folded_from(await records_of(store, session.id))
                 self.blame(folded != session.fold, f"{session.name}: the log folds into another state")
         self.blame(provider.n_open > 0, "streams are open behind the last host")

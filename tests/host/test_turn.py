@@ -8,7 +8,7 @@ import pytest
 
 from actors.agent import Agent, Limits
 from actors.errors import LimitReached, TurnCancelled, TurnFailed
-from actors.events import AnswerDropped, RetryWaits, ToolFinished
+from actors.events import AnswerCommitted, AnswerDropped, RetryWaits, ToolFinished
 from actors.history import Entry, MessageEntry, ReminderEntry, ResultStatus
 from actors.permission import PermissionClass
 from actors.records import AgentState, TurnStop
@@ -281,6 +281,19 @@ async def test_a_stream_that_breaks_after_its_first_words_starts_the_step_again(
 
 def patient(provider: Provider) -> Provider:
     return Retrying(provider, RetryPolicy(), lambda: 1.0)
+
+
+async def test_an_answer_is_told_of_when_it_is_stored() -> None:
+    store = LaggingStore(MemoryStore(), 0.3)
+    async with scripted_host(ScriptedProvider(["Yes."]), store=store) as host:
+        session = await host.start(Agent("main"))
+        async for event in session.stream("Begin."):
+            if isinstance(event, AnswerCommitted):
+                last = session.history[-1]
+                assert isinstance(last, MessageEntry)
+                assert last.message.content == "Yes."
+                return
+    raise AssertionError("nobody told of the answer")
 
 
 async def test_a_retry_wait_can_be_cancelled() -> None:
