@@ -9,75 +9,27 @@ Five rules, from the messaging spec, keep it so:
 3. Nothing leaves by an await. Between taking an envelope out and submitting its
    "taken" record there is no await; waiting is done on a bell beside the channel.
 4. The end of a turn looks once and submits "turn ended" in the same step.
-5. Closing is synchronous; what is still reserved dies when it arrives.
+5. Closing is synchronous; what is still reserved dies, or stays in the log, when it arrives.
 """
 
 import contextlib
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import anyio
-from pydantic import JsonValue
 
 from actors.address import Address
-from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, ReceiptState, SenderRole, check_size
-from actors.errors import ActorStopped, BadInput, MailboxFull
+from actors.bell import Bell
+from actors.draft import Draft
+from actors.envelope import Envelope, EnvelopeId, ReceiptState
+from actors.errors import ActorStopped, MailboxFull
 from actors.ledger import Ledger
 from actors.receipt import Receipt
 from actors.records import EnvelopeAccepted, EnvelopeDropped, EnvelopesPresented, TurnEnded
 
 DEFAULT_CAPACITY = 256
 _TAKEN_BACK = "its sender took it back"
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A message before the mailbox has numbered it; fields as in `Envelope`.
-
-    Raises:
-        BadInput: there is nothing in it; no model could be sent that.
-        BodyTooLarge: over 200,000 bytes.
-    """
-
-    id: EnvelopeId
-    sender: Address
-    sender_role: SenderRole
-    kind: EnvelopeKind
-    body: str
-    sent_at: float
-    seen_sequence: int = 0
-    hops: int = 0
-    task_id: str | None = None
-    model: str | None = None
-    result_schema: dict[str, JsonValue] | None = None
-    expires_at: float | None = None
-
-    def __post_init__(self) -> None:
-        if not self.body.strip():
-            raise BadInput(f"a message needs some text; the one from {self.sender} has none")
-        check_size(self.body, f"from {self.sender}")
-
-
-class Bell:
-    """Remembers that it was rung until somebody has waited for it."""
-
-    def __init__(self) -> None:
-        self._is_rung = False
-        self._event: anyio.Event | None = None
-
-    def ring(self) -> None:
-        self._is_rung = True
-        if self._event is not None:
-            self._event.set()
-
-    async def wait(self) -> None:
-        while not self._is_rung:
-            self._event = anyio.Event()
-            await self._event.wait()
-        self._event = None
-        self._is_rung = False
 
 
 class Mailbox:

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from functools import partial
 
 from actors.address import Address, AgentId
+from actors.draft import Draft
 from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, SenderRole
 from actors.ledger import Ledger
-from actors.mailbox import Draft, Mailbox
+from actors.mailbox import Mailbox
 from actors.ports import Log
 from actors.records import AgentOpened, AgentRole, EnvelopesTaken, Record, TurnId
 from actors.state import AgentFold

@@ -3,9 +3,9 @@
 import contextlib
 
 from actors.address import HOST
+from actors.draft import Draft
 from actors.envelope import EnvelopeId, EnvelopeKind, SenderRole
 from actors.errors import ActorStopped, NotDelivered
-from actors.mailbox import Draft
 from actors.notification import TaskReport, notification_body
 from actors.ports import Services
 from actors.records import AgentState, TurnEnded, TurnStop

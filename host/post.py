@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from actors.address import AgentId
+from actors.draft import Draft
 from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, SenderRole
 from actors.errors import BadInput
-from actors.mailbox import Draft
 from actors.receipt import Receipt
 from host.crew import Crew
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar, overload
 
 from actors.address import HOST, USER, Address, AgentId
+from actors.draft import Draft
 from actors.envelope import Envelope, EnvelopeId, EnvelopeKind, SenderRole
 from actors.errors import (
     BadInput,
@@ -14,7 +15,6 @@ from actors.errors import (
 )
 from actors.events import SessionEvent
 from actors.history import Entry
-from actors.mailbox import Draft
 from actors.receipt import Receipt
 from actors.records import AgentRole, AgentState, TurnEnded, TurnStop
 from actors.state import AgentFold

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from actors.address import AgentId
 from actors.agent import Agent
+from actors.draft import Draft
 from actors.envelope import EnvelopeId, EnvelopeKind, SenderRole
 from actors.errors import ActorStopped, NotDelivered
-from actors.mailbox import Draft
 from actors.ports import ChildReport, SpawnOrder
 from actors.receipt import Receipt
 from actors.records import AgentRole, AgentState, TurnEnded

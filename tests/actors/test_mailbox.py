@@ -6,10 +6,11 @@ import anyio
 import pytest
 
 from actors.address import Address
+from actors.draft import Draft
 from actors.envelope import EnvelopeId, EnvelopeKind, ReceiptState, SenderRole
 from actors.errors import ActorStopped, BodyTooLarge, LogFailed, MailboxFull, NotDelivered
 from actors.ledger import Ledger
-from actors.mailbox import Draft, Mailbox
+from actors.mailbox import Mailbox
 from actors.records import (
     EnvelopeAccepted,
     EnvelopeDropped,
