@@ -1,7 +1,8 @@
 """An agent as a value: what it is told, what it may use, how far it may go."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
@@ -66,7 +67,7 @@ class Agent:
 
     def to_json(self) -> dict[str, JsonValue]:
         """The definition as plain data; tools by name."""
-        limits: JsonValue = TypeAdapter(Limits | None).dump_python(self.limits, mode="json")
+        limits: JsonValue = None if self.limits is None else asdict(self.limits)
         return {
             "instructions": self.instructions,
             "model": self.model,
@@ -87,7 +88,7 @@ def agent_from_json(name: str, spec: dict[str, JsonValue], tools: Sequence[Tool]
         BadInput: the description is not one.
     """
     try:
-        stored = TypeAdapter(_StoredAgent).validate_python(spec)
+        stored = _stored_agents().validate_python(spec)
     except ValidationError as error:
         raise BadInput(f"the stored definition of agent {name!r} cannot be read: {error}") from error
     wanted = set(stored.tools)
@@ -103,6 +104,12 @@ def agent_from_json(name: str, spec: dict[str, JsonValue], tools: Sequence[Tool]
         limits=stored.limits,
         mailbox_capacity=stored.mailbox_capacity,
     )
+
+
+@cache
+def _stored_agents() -> "TypeAdapter[_StoredAgent]":
+    """Built when first used, and once: that takes longer than reading an agent."""
+    return TypeAdapter(_StoredAgent)
 
 
 @dataclass(frozen=True, slots=True)

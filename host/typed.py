@@ -3,6 +3,7 @@
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic_core import to_json
 
 T = TypeVar("T")
 _WRAPPED = "value"
@@ -55,12 +56,8 @@ class ResultType(Generic[T]):
             if not isinstance(value, dict) or _WRAPPED not in value:
                 raise ValueError(f"expected an object with the field {_WRAPPED!r}, got {str(value)[:200]}")
             value = value[_WRAPPED]
-        return cast("T", self._adapter.validate_json(_dumped(value)))
-
-
-def _dumped(value: JsonValue) -> bytes:
-    """JSON again: only JSON mode takes a list for a tuple and a string for an enum."""
-    return TypeAdapter(JsonValue).dump_json(value)
+        # JSON again: only JSON mode takes a list for a tuple and a string for an enum.
+        return cast("T", self._adapter.validate_json(to_json(value, inf_nan_mode="null")))
 
 
 def _line(problem: Any) -> str:
