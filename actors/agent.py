@@ -1,6 +1,6 @@
 """An agent as a value: what it is told, what it may use, how far it may go."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 
@@ -45,7 +45,7 @@ class Agent:
     name: str
     instructions: str = ""
     model: str | None = None
-    tools: Sequence[Tool] = ()
+    tools: Collection[Tool] = ()
     system_prompt: str | None = None
     type_prompt: str | None = None
     permission_mode: str | None = None
