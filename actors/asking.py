@@ -31,6 +31,7 @@ from providers.model import (
     RetryScheduled,
     Role,
     TextDelta,
+    ToolSpec,
     Usage,
     text_of,
 )
@@ -41,10 +42,14 @@ RESTART_DELAY_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """What stays the same for a turn, unless a steer switches the model."""
+    """What stays the same for a turn, unless a steer switches the model.
+
+    `specs` is what the model is told of the tools.
+    """
 
     model: ResolvedModel
     tools: tuple[Tool, ...]
+    specs: tuple[ToolSpec, ...]
     prefix: tuple[Entry, ...]
     output: OutputSchema | None
 
@@ -120,7 +125,7 @@ class Asking:
         return compose(
             frozen.prefix,
             parts.history,
-            frozen.tools,
+            frozen.specs,
             frozen.model,
             options,
             max_output_tokens=parts.agent.max_output_tokens,

@@ -7,8 +7,7 @@ from actors.budget import RequestSize, reserve_tokens
 from actors.history import Entry
 from actors.ports import ResolvedModel
 from actors.projection import Projection, ProjectionOptions, project
-from actors.tools.model import Tool
-from providers.model import OutputSchema, Priority, Request
+from providers.model import OutputSchema, Priority, Request, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class Composed:
 def compose(
     prefix: Sequence[Entry],
     history: Sequence[Entry],
-    tools: Sequence[Tool],
+    tools: tuple[ToolSpec, ...],
     model: ResolvedModel,
     options: ProjectionOptions,
     *,
@@ -37,7 +36,7 @@ def compose(
     request = Request(
         model=profile.name,
         messages=projection.messages,
-        tools=tuple(tool.spec for tool in tools) if profile.tools else (),
+        tools=tools,
         max_output_tokens=max_output_tokens,
         output=output,
         priority=priority,

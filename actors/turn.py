@@ -145,7 +145,8 @@ class Turn:
         submit = self._wanted.tool() if self._wanted is not None else None
         tools = tool_order(parts.agent.tools if submit is None else (*parts.agent.tools, submit))
         output = self._wanted.output if self._wanted is not None else None
-        self._frozen = Frozen(model, tools, parts.prefix(model, tools), output)
+        specs = tuple(tool.spec for tool in tools) if model.profile.tools else ()
+        self._frozen = Frozen(model, tools, specs, parts.prefix(model, tools), output)
 
     def _end(self, stop: TurnStop, error: str | None) -> None:
         self.stop = stop

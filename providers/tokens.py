@@ -128,6 +128,7 @@ class EstimateCounter:
 
     def __init__(self) -> None:
         self._messages = CountCache(estimate_message)
+        self._tools = CountCache(_estimate_tool)
 
     @property
     def is_exact(self) -> bool:
@@ -140,7 +141,11 @@ class EstimateCounter:
         return self._messages(message)
 
     def count_tools(self, tools: tuple[ToolSpec, ...]) -> int:
-        return estimate_tools(tools)
+        return sum(map(self._tools, tools))
+
+
+def _estimate_tool(tool: ToolSpec) -> int:
+    return estimate_tools((tool,))
 
 
 def count_request(counter: TokenCounter, request: Request) -> int:
