@@ -62,7 +62,7 @@ def test_no_key_and_no_model_names_the_two_ways(home: Home, tmp_path: Path) -> N
         (("ask", " "), "a question wanted"),
         (("ask", "Hi", "--mode", "everything"), "everything"),
         (("ask", "Hi", "--cwd", "missing"), "a folder wanted"),
-        (("chat", "--agent-name", "no name!"), "no name!"),
+        (("chat", "--agent-name", "no name!", "--model", "local:smollm2-135m"), "no name!"),
         (("resume", "sess_none"), "the store has no session 'sess_none'"),
         (("project", "missing.jsonl"), "missing.jsonl"),
         (("run", "missing.py"), "missing.py"),
