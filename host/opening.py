@@ -7,13 +7,14 @@ from pathlib import Path
 
 from actors.ports import Clock, Ids, Models
 from host.clock import SystemClock
-from host.config import IN_MEMORY, Config, load_config
+from host.config import IN_MEMORY, Config, endpoints, load_config
 from host.host import Host
 from host.ids import RandomIds
 from host.store.memory import MemoryStore
 from host.store.ports import Store
 from host.store.sqlite import SqliteStore
 from host.surroundings import Machine, Surroundings
+from providers.endpoint import EnvironmentKey
 
 
 @asynccontextmanager
@@ -58,7 +59,7 @@ async def open_host(
             surroundings=surroundings or Machine(environ, clock),
             clock=clock,
             ids=ids or RandomIds(),
-            environ=environ,
+            environ=without_keys(environ, config),
             cwd=cwd,
             config=config,
         )
@@ -69,3 +70,17 @@ def _store(config: Config) -> Store:
     if config.store == IN_MEMORY:
         return MemoryStore()
     return SqliteStore(Path(config.store), durability=config.durability)
+
+
+def without_keys(environ: Mapping[str, str], config: Config) -> dict[str, str]:
+    """The environment that commands of agents get: without the keys of providers.
+
+    What a command prints goes to the model and into the log, and neither may
+    ever see a key.
+    """
+    keys = {
+        endpoint.key.variable
+        for endpoint in endpoints(config, environ).values()
+        if isinstance(endpoint.key, EnvironmentKey)
+    }
+    return {name: value for name, value in environ.items() if name not in keys}
