@@ -10,7 +10,7 @@ from host.config import Config, endpoints
 from host.errors import NoModel
 from providers.anthropic import AnthropicProvider
 from providers.catalog import Catalog
-from providers.endpoint import Endpoint, resolve_key
+from providers.endpoint import ANTHROPIC_URL, Endpoint, resolve_key
 from providers.errors import ModelNotFound
 from providers.http import Http, open_http
 from providers.install import is_installed
@@ -114,11 +114,20 @@ class ConfiguredModels:
         raise NoModel(_TWO_WAYS)
 
     def _profile(self, provider: str, model: str) -> ModelProfile:
-        """The catalogue's facts, with what the configuration says of system messages mid-conversation."""
+        """The catalogue's facts, with what is known here of system messages mid-conversation.
+
+        Servers that only speak like Anthropic mostly refuse them, whatever the model is called.
+        """
         profile = self._catalog.profile(provider, model)
+        endpoint = self._endpoints.get(provider)
         match self._config.mid_conversation_system:
             case "auto":
-                return profile
+                is_lookalike = (
+                    endpoint is not None
+                    and endpoint.dialect is Dialect.ANTHROPIC
+                    and endpoint.base_url.rstrip("/") != ANTHROPIC_URL
+                )
+                return replace(profile, mid_conversation_system=False) if is_lookalike else profile
             case "force" | "off" as told:
                 return replace(profile, mid_conversation_system=told == "force")
 

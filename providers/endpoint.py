@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 from providers.errors import AuthenticationFailed, ProviderUnusable
 from providers.model import Dialect
 
+ANTHROPIC_URL = "https://api.anthropic.com"
+
 
 class AuthStyle(StrEnum):
     """The header in which the key goes."""
@@ -81,7 +83,7 @@ def anthropic_endpoint(environ: Mapping[str, str], *, name: str = "anthropic") -
     return Endpoint(
         name,
         Dialect.ANTHROPIC,
-        environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com",
+        environ.get("ANTHROPIC_BASE_URL") or ANTHROPIC_URL,
         EnvironmentKey("ANTHROPIC_API_KEY"),
         auth=AuthStyle.X_API_KEY,
     )

@@ -57,6 +57,17 @@ async def test_the_configuration_decides_over_system_messages_mid_conversation(
         assert models.resolve("anthropic:claude-sonnet-5-5").profile.mid_conversation_system is wanted
 
 
+@pytest.mark.parametrize(
+    ("url", "wanted"),
+    [("https://api.anthropic.com/", True), ("http://127.0.0.1:8977/anthropic", False)],
+)
+async def test_a_server_that_only_speaks_like_anthropic_gets_no_system_messages_mid_conversation(
+    url: str, wanted: bool
+) -> None:
+    async with open_models(Config(store="unused"), {**KEYS, "ANTHROPIC_BASE_URL": url}) as models:
+        assert models.resolve("anthropic:claude-sonnet-5-5").profile.mid_conversation_system is wanted
+
+
 def test_counting_by_ranks_starts_once_and_keeps_what_it_has_learnt(real_backend: str) -> None:
     async def main() -> None:
         async with open_models(Config(store="unused"), KEYS) as models:
