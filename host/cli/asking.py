@@ -33,7 +33,7 @@ async def ask(text: str, settings: Settings, name: str, signals: Signals, *, as_
         stream = session.stream(text)
         console = _Answering()
         with contextlib.ExitStack() as stack:
-            stack.enter_context(signals.interrupts_go_to(lambda: _cancel(session, stream)))
+            stack.enter_context(signals.interrupts_go_to(stream.cancel))
             if is_terminal(sys.stdin, sys.stderr):
                 stack.enter_context(host.attach(console.surface, session))
             async with anyio.create_task_group() as tasks:
@@ -57,11 +57,6 @@ async def _follow(session: Session, stream: TurnStream, *, as_json: bool) -> int
         return ExitCode.INTERRUPTED
     assert stream.answer is not None, "a stream that ends has its answer"
     return exit_code_of_turn(stream.answer)
-
-
-def _cancel(session: Session, stream: TurnStream) -> None:
-    stream.cancel()
-    session.cancel()
 
 
 class _Answering:

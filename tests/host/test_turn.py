@@ -377,6 +377,19 @@ async def test_a_steer_between_equal_calls_starts_the_count_anew() -> None:
         assert not any(isinstance(e, ReminderEntry) for e in session.history)
 
 
+async def test_a_colleagues_message_between_equal_calls_starts_the_count_anew() -> None:
+    same: Answer = [call("look", {"what": "a"})]
+    provider = ScriptedProvider([same, same, same, "I give up."])
+    async with scripted_host(provider) as host, anyio.create_task_group() as tasks:
+        session = await host.start(Agent("main", tools=[look]))
+        other = await host.start(Agent("other"))
+        tasks.start_soon(session.ask, "Begin.")
+        await anyio.sleep(1.5)
+        receipt = await host.send(other, "main", "I look as well.")
+        await receipt.answered()
+        assert not any(isinstance(e, ReminderEntry) for e in session.history)
+
+
 async def test_a_request_over_the_window_is_not_sent_and_names_every_figure() -> None:
     provider = ScriptedProvider(always("Go on."))
     async with scripted_host(provider) as host:
