@@ -1,7 +1,11 @@
 """What both wire formats need to write a request; pure."""
 
+import hashlib
 import re
 from collections.abc import Sequence
+from typing import Final
+
+from pydantic import JsonValue
 
 from providers.errors import IllegalRequest
 from providers.model import (
@@ -17,7 +21,11 @@ from providers.model import (
 )
 
 _DATA_URL = re.compile(r"data:(?P<media_type>[\w.+-]+/[\w.+-]+);base64,(?P<data>[A-Za-z0-9+/=]+)")
+_DATA_HEAD = re.compile(r"data:(?P<media_type>[\w.+-]+/[\w.+-]+);base64,")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+_NOT_VISIBLE = re.compile(r"[^!-~]")
+_N_DIGEST = 12
+IMAGE_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 
 def blocks_of(content: Content) -> tuple[Block, ...]:
@@ -84,11 +92,46 @@ def left_out(block: ImageBlock | FileBlock, profile: ModelProfile) -> str:
     return f"[{block.media_type}{name} left out: {profile.name} cannot read it]"
 
 
-def safe_name(name: str, *, limit: int = 64) -> str:
+def can_see(block: ImageBlock, profile: ModelProfile) -> bool:
+    """Whether the model takes this picture: it has eyes, and the kind is one that both formats know."""
+    head = _DATA_HEAD.match(block.data_url)
+    return profile.images and (head is None or head["media_type"] in IMAGE_TYPES)
+
+
+def safe_name(name: str, *, limit: int) -> str:
     """A tool name as it may be sent back; models sometimes call what no tool can be named."""
     return _NOT_IN_NAMES.sub("_", name)[:limit] or "_"
 
 
-def safe_id(call_id: str) -> str:
-    """A call id as every provider takes it: some servers make ids that others refuse."""
-    return _NOT_IN_NAMES.sub("_", call_id) or "_"
+def safe_id(call_id: str, *, limit: int, takes_any: bool = False) -> str:
+    """A call id as the format takes it: some servers make ids that others refuse.
+
+    What has to change ends in a digest of the original, so that two ids stay
+    two, and call and result the same one. `takes_any`: all visible ASCII may
+    stay, not only letters, digits, `_` and `-`.
+    """
+    cleaned = (_NOT_VISIBLE if takes_any else _NOT_IN_NAMES).sub("_", call_id)
+    if cleaned == call_id and 0 < len(call_id) <= limit:
+        return call_id
+    digest = hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:_N_DIGEST]
+    return f"{cleaned[: limit - _N_DIGEST - 1]}_{digest}"
+
+
+def can_be_strict(schema: JsonValue) -> bool:
+    """Whether every object in the schema is closed and every property of it required."""
+    match schema:
+        case dict():
+            if schema.get("type") == "object" and not _is_closed(schema):
+                return False
+            return all(can_be_strict(part) for part in schema.values())
+        case list():
+            return all(can_be_strict(part) for part in schema)
+        case _:
+            return True
+
+
+def _is_closed(schema: dict[str, JsonValue]) -> bool:
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    if not isinstance(properties, dict) or not isinstance(required, list):
+        return False
+    return schema.get("additionalProperties") is False and all(name in required for name in properties)

@@ -6,12 +6,13 @@ thinking depend on.
 """
 
 from collections.abc import Iterator
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from pydantic import JsonValue
 
 from providers.encoding import (
     blocks_of,
+    can_see,
     check_output,
     check_system_place,
     data_of,
@@ -37,6 +38,10 @@ from providers.model import (
 )
 
 WireObject: TypeAlias = dict[str, JsonValue]
+
+# No limit of ids is documented; 64 is what the strictest servers of this format take.
+_MAX_CALL_ID: Final = 64
+_MAX_NAME: Final = 128
 
 
 def encode(request: Request, profile: ModelProfile) -> WireObject:
@@ -80,7 +85,7 @@ def _wire_messages(request: Request, profile: ModelProfile, n_leading: int) -> I
     for index, message in enumerate(request.messages[n_leading:], n_leading):
         match message.role:
             case Role.TOOL:
-                turn.results.append(_result(message, profile, index))
+                turn.add_result(message, profile, index)
             case Role.USER:
                 turn.content += _marked(_user_blocks(message, profile, index), message, profile)
             case Role.ASSISTANT:
@@ -101,6 +106,14 @@ class _UserTurn:
     def __init__(self) -> None:
         self.results: list[JsonValue] = []
         self.content: list[JsonValue] = []
+
+    def add_result(self, message: Message, profile: ModelProfile, index: int) -> None:
+        """The result; pictures of a failed one, which may hold text only, follow behind all results."""
+        result, pictures = _result(message, profile, index)
+        self.results.append(result)
+        if pictures:
+            label = f"[belongs to the result of {_id(message.tool_call_id or '')}]"
+            self.content += [{"type": "text", "text": label}, *pictures]
 
     def flush(self) -> Iterator[JsonValue]:
         blocks = self.results + self.content
@@ -123,18 +136,26 @@ def _user_blocks(message: Message, profile: ModelProfile, index: int) -> list[Wi
     return blocks
 
 
-def _result(message: Message, profile: ModelProfile, index: int) -> JsonValue:
+def _result(message: Message, profile: ModelProfile, index: int) -> tuple[JsonValue, list[WireObject]]:
+    """The result; and what it may not hold: "all content must be type `text` if `is_error` is true"."""
     if message.tool_call_id is None:
         raise IllegalRequest(f"message {index} (tool) names no call")
-    result: WireObject = {"type": "tool_result", "tool_use_id": safe_id(message.tool_call_id)}
-    content: list[JsonValue] = [_block(block, profile, index) for block in blocks_of(message.content)]
+    result: WireObject = {"type": "tool_result", "tool_use_id": _id(message.tool_call_id)}
+    content = [_block(block, profile, index) for block in blocks_of(message.content)]
+    pictures = [block for block in content if message.is_error and block["type"] != "text"]
+    if pictures:
+        content = [block for block in content if block["type"] == "text"]
     if isinstance(message.content, str) and message.content:
         result["content"] = message.content
     elif content:
-        result["content"] = content
+        result["content"] = list(content)
     if message.is_error:
         result["is_error"] = True
-    return _marked([result], message, profile)[0]
+    return _marked([result], message, profile)[0], pictures
+
+
+def _id(call_id: str) -> str:
+    return safe_id(call_id, limit=_MAX_CALL_ID)
 
 
 def _assistant_blocks(
@@ -181,7 +202,8 @@ def _thinking(block: ReasoningBlock, model: str) -> list[WireObject]:
 
 def _call(call: ToolCall) -> WireObject:
     input_object = call.input if isinstance(call.input, dict) else {}
-    return {"type": "tool_use", "id": safe_id(call.id), "name": safe_name(call.name), "input": input_object}
+    name = safe_name(call.name, limit=_MAX_NAME)
+    return {"type": "tool_use", "id": _id(call.id), "name": name, "input": input_object}
 
 
 def _block(block: Block, profile: ModelProfile, index: int) -> WireObject:
@@ -199,7 +221,7 @@ def _block(block: Block, profile: ModelProfile, index: int) -> WireObject:
 
 
 def _image(block: ImageBlock, profile: ModelProfile) -> WireObject:
-    if not profile.images:
+    if not can_see(block, profile):
         return {"type": "text", "text": left_out(block, profile)}
     media_type, data = data_of(block)
     return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
@@ -209,8 +231,10 @@ def _document(block: FileBlock, profile: ModelProfile) -> WireObject:
     if block.text is not None:
         text = block.text or "(empty file)"
         return _titled(block, {"type": "text", "media_type": "text/plain", "data": text})
+    if not profile.images:
+        return {"type": "text", "text": left_out(block, profile)}
     media_type, data = data_of(block)
-    if media_type != "application/pdf" or not profile.images:
+    if media_type != "application/pdf":
         return {"type": "text", "text": left_out(block, profile)}
     return _titled(block, {"type": "base64", "media_type": media_type, "data": data})
 

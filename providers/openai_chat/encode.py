@@ -2,17 +2,20 @@
 
 import json
 from collections.abc import Iterator
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from pydantic import JsonValue
 
 from providers.encoding import (
     blocks_of,
+    can_be_strict,
+    can_see,
     check_output,
     check_system_place,
     data_of,
     leading_system,
     left_out,
+    safe_id,
     safe_name,
     texts_of,
 )
@@ -23,6 +26,7 @@ from providers.model import (
     ImageBlock,
     Message,
     ModelProfile,
+    OutputSchema,
     ReasoningBlock,
     Request,
     Role,
@@ -34,6 +38,9 @@ from providers.model import (
 
 WireObject: TypeAlias = dict[str, JsonValue]
 
+# "string too long. Expected a string with maximum length 40" for ids, 64 for names.
+_MAX_CALL_ID: Final = 40
+_MAX_NAME: Final = 64
 _CHOICES = {ToolChoice.ANY: "required", ToolChoice.NONE: "none"}
 
 
@@ -54,8 +61,7 @@ def encode(request: Request, profile: ModelProfile) -> WireObject:
     if request.tools and profile.tools:
         body |= _tools(request)
     if request.output is not None:
-        schema: WireObject = {"name": request.output.name, "schema": request.output.schema, "strict": True}
-        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": _output(request.output)}
     if profile.repeat_penalty is not None:
         body["repeat_penalty"] = profile.repeat_penalty
     return body
@@ -72,6 +78,11 @@ def _tools(request: Request) -> WireObject:
     if request.tool_choice is ToolChoice.AUTO:
         return {"tools": tools}
     return {"tools": tools, "tool_choice": _CHOICES[request.tool_choice]}
+
+
+def _output(output: OutputSchema) -> WireObject:
+    """Strict where the schema allows it; one with optional fields or open objects would be refused so."""
+    return {"name": output.name, "schema": output.schema, "strict": can_be_strict(output.schema)}
 
 
 def _leading(request: Request, profile: ModelProfile) -> list[JsonValue]:
@@ -162,10 +173,15 @@ def _reasoning(message: Message, model: str) -> str:
 def _call(call: ToolCall) -> JsonValue:
     arguments = json.dumps(call.input if isinstance(call.input, dict) else {}, ensure_ascii=False)
     return {
-        "id": call.id,
+        "id": _id(call.id),
         "type": "function",
-        "function": {"name": safe_name(call.name), "arguments": arguments},
+        "function": {"name": safe_name(call.name, limit=_MAX_NAME), "arguments": arguments},
     }
+
+
+def _id(call_id: str) -> str:
+    """Some servers of this format read their own ids (`functions.read:0`), so all visible characters stay."""
+    return safe_id(call_id, limit=_MAX_CALL_ID, takes_any=True)
 
 
 def _result(message: Message, profile: ModelProfile, index: int, pictures: _Pictures) -> WireObject:
@@ -177,11 +193,11 @@ def _result(message: Message, profile: ModelProfile, index: int, pictures: _Pict
         if part["type"] == "text":
             texts.append(str(part["text"]))
         else:
-            pictures.add(message.tool_call_id, part)
+            pictures.add(_id(message.tool_call_id), part)
     text = "\n".join(texts)
     if message.is_error and not text.lower().startswith("error"):
         text = f"Error: {text}"  # the format has no flag for it
-    return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
+    return {"role": "tool", "tool_call_id": _id(message.tool_call_id), "content": text}
 
 
 def _part(block: Block, profile: ModelProfile, index: int) -> WireObject:
@@ -199,7 +215,7 @@ def _part(block: Block, profile: ModelProfile, index: int) -> WireObject:
 
 
 def _image(block: ImageBlock, profile: ModelProfile) -> WireObject:
-    if not profile.images:
+    if not can_see(block, profile):
         return {"type": "text", "text": left_out(block, profile)}
     media_type, data = data_of(block)
     return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}}

@@ -6,6 +6,7 @@ from anthropic.types.message_create_params import MessageCreateParamsStreaming
 from pydantic import JsonValue, TypeAdapter
 
 from providers.anthropic import encode
+from providers.encoding import safe_id
 from providers.errors import IllegalRequest
 from providers.model import (
     CacheMark,
@@ -165,9 +166,52 @@ def test_names_and_ids_of_other_servers_are_made_legal() -> None:
     odd = ToolCall("functions.read:0", "no such tool!", {})
     asked = request(user("hi"), assistant(calls=(odd,)), result("functions.read:0", "x"))
     sent = json.dumps(messages_of(asked))
-    assert '"id": "functions_read_0"' in sent
-    assert '"tool_use_id": "functions_read_0"' in sent
+    wanted = safe_id("functions.read:0", limit=64)
+    assert f'"id": "{wanted}"' in sent
+    assert f'"tool_use_id": "{wanted}"' in sent
     assert '"name": "no_such_tool_"' in sent
+
+
+def test_a_long_name_of_a_tool_is_the_same_in_its_calls() -> None:
+    assert content_of(assistant(calls=(ToolCall("c1", "x" * 128, {}),))) == [
+        CALL | {"name": "x" * 128, "input": {}}
+    ]
+
+
+def test_pictures_of_a_failed_result_follow_behind_all_results() -> None:
+    asked = request(
+        user("hi"),
+        assistant(calls=(call("c1"), call("c2"))),
+        result("c1", "no such page", ImageBlock("image/png", PNG), is_error=True),
+        result("c2", ImageBlock("image/png", PNG)),
+        user("so?"),
+    )
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}}
+    messages = messages_of(asked)
+    assert isinstance(messages, list)
+    assert messages[-1] == {
+        "role": "user",
+        "content": [
+            {
+                "type": "tool_result",
+                "tool_use_id": "c1",
+                "content": [text("no such page")],
+                "is_error": True,
+            },
+            {"type": "tool_result", "tool_use_id": "c2", "content": [picture]},
+            text("[belongs to the result of c1]"),
+            picture,
+            text("so?"),
+        ],
+    }
+
+
+def test_a_kind_of_image_that_is_refused_is_left_out() -> None:
+    drawing = ImageBlock("image/svg+xml", "data:image/svg+xml;base64,aGVsbG8=")
+    assert content_of(user(drawing)) == [
+        text("hi"),
+        text("[image/svg+xml left out: model-1 cannot read it]"),
+    ]
 
 
 def test_thinking_goes_back_verbatim_to_its_own_model_only() -> None:

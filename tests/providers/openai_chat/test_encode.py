@@ -5,12 +5,14 @@ import pytest
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 from pydantic import JsonValue, TypeAdapter
 
+from providers.encoding import safe_id
 from providers.errors import IllegalRequest
 from providers.model import (
     FileBlock,
     ImageBlock,
     Message,
     ModelProfile,
+    OutputSchema,
     ReasoningBlock,
     Request,
     Role,
@@ -168,6 +170,61 @@ def test_open_reasoning_goes_back_only_with_calls_and_only_to_its_model() -> Non
     assert isinstance(wire, dict)
     assert wire["reasoning_content"] == "own"
     assert sent(assistant(own, "text")) == {"role": "assistant", "content": "text"}
+
+
+def test_an_id_that_is_too_long_is_shortened_in_call_result_and_picture() -> None:
+    long = "call_" + "x" * 60
+    asked = request(
+        user("hi"), assistant(calls=(call(long),)), result(long, "a", ImageBlock("image/png", PNG))
+    )
+    sent = json.dumps(messages_of(asked))
+    short = safe_id(long, limit=40, takes_any=True)
+    assert long not in sent
+    assert f'"id": "{short}"' in sent
+    assert f'"tool_call_id": "{short}"' in sent
+    assert f"result of {short}]" in sent
+
+
+def test_an_id_that_its_server_reads_goes_back_as_it_came() -> None:
+    asked = request(user("hi"), assistant(calls=(call("functions.read:0"),)), result("functions.read:0", "a"))
+    assert json.dumps(messages_of(asked)).count('"functions.read:0"') == 2
+
+
+def test_a_kind_of_image_that_is_refused_is_left_out() -> None:
+    drawing = ImageBlock("image/svg+xml", "data:image/svg+xml;base64,aGVsbG8=")
+    assert sent(user(drawing)) == {
+        "role": "user",
+        "content": "[image/svg+xml left out: model-1 cannot read it]",
+    }
+
+
+OPTIONAL: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_strict"),
+    [
+        (SCHEMA.schema, True),
+        (OPTIONAL | {"required": ["b", "a"]}, True),
+        (OPTIONAL, False),
+        ({"type": "object", "properties": {}}, False),
+        (SCHEMA.schema | {"$defs": {"Inner": OPTIONAL}}, False),
+        (SCHEMA.schema | {"anyOf": [OPTIONAL]}, False),
+    ],
+)
+def test_only_a_schema_without_optional_fields_is_sent_as_strict(
+    schema: dict[str, JsonValue], is_strict: bool
+) -> None:
+    body = encode(request(user("hi"), output=OutputSchema("record", schema)), PROFILE)
+    assert body["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "record", "schema": schema, "strict": is_strict},
+    }
 
 
 def test_a_call_of_no_possible_tool_goes_back_with_a_legal_name() -> None:
