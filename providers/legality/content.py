@@ -1,10 +1,10 @@
 """What a message may hold."""
 
 import json
+import re
 
 from providers.legality.finding import Finding, Found
 from providers.model import (
-    Block,
     Dialect,
     FileBlock,
     ImageBlock,
@@ -36,6 +36,27 @@ def blocks_fit_the_role(request: Request, dialect: Dialect, profile: ModelProfil
                 yield Finding("block_of_other_role", at, f"a {message.role} message holds an attachment")
             if message.role is not Role.ASSISTANT and isinstance(block, ReasoningBlock):
                 yield Finding("block_of_other_role", at, f"a {message.role} message holds reasoning")
+
+
+def attachments_have_a_form(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
+    """An attachment is a data URL with base64 in it, or a file's text.
+
+    Anthropic: `source` of type base64 with a media type and data; OpenAI:
+    "Expected a base64-encoded data URL" [sdk: the types of all three]. A model
+    without eyes gets a line of text in its place, whatever it was.
+    """
+    if not profile.images:
+        return
+    for at, message in enumerate(request.messages):
+        for block in message.content if isinstance(message.content, tuple) else ():
+            if isinstance(block, FileBlock) and block.text is not None:
+                continue
+            if isinstance(block, ImageBlock | FileBlock) and not _DATA_URL.fullmatch(block.data_url or ""):
+                text = f"an attached {block.media_type} is no data URL: {(block.data_url or '')[:30]!r}"
+                yield Finding("attachment_form", at, text)
+
+
+_DATA_URL = re.compile(r"data:[^/;,\s]+/[^/;,\s]+;base64,[A-Za-z0-9+/]+={0,2}")
 
 
 def no_empty_text(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
@@ -71,31 +92,6 @@ def something_is_said(request: Request, dialect: Dialect, profile: ModelProfile)
         if message.tool_calls or any(not isinstance(block, ReasoningBlock | None) for block in blocks):
             continue
         yield Finding("empty_message", at, f"a {message.role} message says nothing")
-
-
-def thinking(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
-    """Anthropic: a thinking block goes back with its signature, and is not the final block.
-
-    What has no signature and no data was never sealed (a broken stream, an
-    import); the encoder leaves it out, so nothing is found. A block with an
-    item id belongs to Responses, whose encrypted content is its seal.
-    """
-    if dialect is not Dialect.ANTHROPIC:
-        return
-    for at, message in enumerate(request.messages):
-        blocks = message.content if isinstance(message.content, tuple) else ()
-        for block in blocks:
-            if isinstance(block, ReasoningBlock) and block.signature == "":
-                yield Finding("thinking_signature", at, "the signature of a thinking block is empty")
-        is_last = all(
-            call.after_block is not None and call.after_block < len(blocks) for call in message.tool_calls
-        )
-        if blocks and is_last and _is_sealed(blocks[-1]):
-            yield Finding("thinking_last", at, "a thinking block is the final one of an assistant message")
-
-
-def _is_sealed(block: Block) -> bool:
-    return isinstance(block, ReasoningBlock) and (block.signature is not None or block.data is not None)
 
 
 def unicode(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:

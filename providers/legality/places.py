@@ -32,9 +32,10 @@ def cache_marks(request: Request, dialect: Dialect, profile: ModelProfile) -> Fo
     """Anthropic: "A maximum of 4 blocks with cache_control may be provided", over tools, system, messages.
 
     And longer lifetimes first: "a ttl='1h' block must not come after a
-    ttl='5m' block". The other dialects have no such marks.
+    ttl='5m' block". Tools carry no mark here. The other dialects have no such
+    marks, and a model whose profile has none is sent none.
     """
-    if dialect is not Dialect.ANTHROPIC:
+    if dialect is not Dialect.ANTHROPIC or not profile.cache_marks:
         return
     marked = [(at, m.cache) for at, m in enumerate(request.messages) if m.cache is not None]
     if len(marked) > MAX_CACHE_MARKS:
@@ -50,7 +51,7 @@ def cache_marks(request: Request, dialect: Dialect, profile: ModelProfile) -> Fo
 
 def cache_mark_targets(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
     """Anthropic: "cache_control cannot be set for empty text blocks", nor on thinking."""
-    if dialect is not Dialect.ANTHROPIC:
+    if dialect is not Dialect.ANTHROPIC or not profile.cache_marks:
         return
     for at, message in enumerate(request.messages):
         if message.cache is None or message.tool_calls or message.role is Role.TOOL:

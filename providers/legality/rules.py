@@ -1,6 +1,6 @@
 """All rules together: what a provider would refuse, found before it is sent."""
 
-from providers.legality import content, pairing, places, whole
+from providers.legality import content, output, pairing, places, reasoning, tools, whole
 from providers.legality.finding import Finding, Rule
 from providers.model import Dialect, ModelProfile, Request
 
@@ -14,13 +14,22 @@ RULES: tuple[Rule, ...] = (
     content.no_empty_text,
     content.no_blank_text,
     content.something_is_said,
-    content.thinking,
+    content.attachments_have_a_form,
     content.unicode,
+    reasoning.thinking,
+    reasoning.reasoning_items,
     places.system_places,
     places.cache_marks,
     places.cache_mark_targets,
-    whole.tool_names,
-    whole.tool_schemas,
+    tools.tool_names,
+    tools.number_of_tools,
+    tools.tool_descriptions,
+    tools.tool_schemas,
+    tools.tool_properties,
+    tools.tool_arrays,
+    output.output_schema,
+    output.output_name,
+    output.output_limit,
     whole.number_of_messages,
     whole.request_as_a_whole,
 )

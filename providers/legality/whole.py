@@ -1,38 +1,9 @@
 """The request as a whole, which its caller has to see to."""
 
-import re
-from collections import Counter
-
 from providers.legality.finding import Finding, Found, leading_system
 from providers.model import Dialect, ModelProfile, Request, Role
 
 MAX_ANTHROPIC_MESSAGES = 100_000
-_TOOL_NAMES = {
-    Dialect.ANTHROPIC: re.compile(r"[a-zA-Z0-9_-]{1,128}"),
-    Dialect.OPENAI_CHAT: re.compile(r"[a-zA-Z0-9_-]{1,64}"),
-    Dialect.OPENAI_RESPONSES: re.compile(r"[a-zA-Z0-9_-]{1,128}"),
-}
-
-
-def tool_names(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
-    """Anthropic: "Tool names must be unique"; all: 64 or 128 letters, digits, `_`, `-` [docs, sdk]."""
-    if not profile.tools:
-        return
-    for name, n_times in Counter(tool.name for tool in request.tools).items():
-        if n_times > 1:
-            yield Finding("tool_name_twice", None, f"{n_times} tools are called {name!r}", "request")
-        if not _TOOL_NAMES[dialect].fullmatch(name):
-            yield Finding("tool_name", None, f"the tool name {name!r} has a form that is refused", "request")
-
-
-def tool_schemas(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
-    """The input schema of a tool is a JSON schema of type object (`input_schema`, `parameters`) [sdk]."""
-    if not profile.tools:
-        return
-    for tool in request.tools:
-        if tool.input_schema.get("type") != "object":
-            text = f"the input schema of {tool.name!r} is not of type object"
-            yield Finding("tool_schema", None, text, "request")
 
 
 def number_of_messages(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:

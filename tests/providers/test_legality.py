@@ -1,210 +1,131 @@
 """Each wire rule: what breaks it is found, in the dialects that have it, and nothing else is."""
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from providers import legality
 from providers.legality import RULES, check
-from providers.model import (
-    CacheMark,
-    Content,
-    Dialect,
-    ImageBlock,
-    Message,
-    ModelProfile,
-    ReasoningBlock,
-    Request,
-    Role,
-    TextBlock,
-    ToolCall,
-    ToolSpec,
-)
+from providers.legality.finding import Rule
+from providers.model import CacheMark, Dialect, ModelProfile, Request, TextBlock, ToolChoice, ToolSpec
+from tests.providers import legality_messages as messages
+from tests.providers import legality_requests as requests
+from tests.providers.legality_case import PICTURE, PROFILE, SEALED, Case, answer, asked, result, system, user
 
-ALL = frozenset(Dialect)
-ANTHROPIC = frozenset({Dialect.ANTHROPIC})
-PICTURE = ImageBlock("image/png", "data:image/png;base64,AA")
-SEALED = ReasoningBlock("h", signature="s")
+CASES: dict[str, Case] = {
+    **messages.PAIRING,
+    **messages.CONTENT,
+    **messages.REASONING,
+    **messages.PLACES,
+    **requests.TOOLS,
+    **requests.OUTPUT,
+    **requests.WHOLE,
+}
+CHAT = Dialect.OPENAI_CHAT
 
 
-def _user(content: Content = "u", cache: CacheMark | None = None) -> Message:
-    return Message(Role.USER, content, cache=cache)
-
-
-def _answer(content: Content = "a", *call_ids: str, cache: CacheMark | None = None) -> Message:
-    return Message(Role.ASSISTANT, content, tuple(ToolCall(c, "Read", {}) for c in call_ids), cache=cache)
-
-
-def _result(call_id: str | None, content: Content = "found") -> Message:
-    return Message(Role.TOOL, content, tool_call_id=call_id, tool_name="Read")
-
-
-def _system(text: str = "s", cache: CacheMark | None = None) -> Message:
-    return Message(Role.SYSTEM, text, cache=cache)
-
-
-def _profile(*, takes_system: bool = True) -> ModelProfile:
-    return ModelProfile("m", 1_000, 100, mid_conversation_system=takes_system, cache_marks=True)
-
-
-def _rules(request: Request, dialect: Dialect, *, takes_system: bool = True) -> set[str]:
-    return {finding.rule for finding in check(request, dialect, _profile(takes_system=takes_system))}
-
-
-LEGAL = (
-    _system(cache=CacheMark()),
-    _system("t"),
-    _user((PICTURE, TextBlock("u"))),
-    _system("mid"),
-    _answer((SEALED, TextBlock("a")), "c1", "c2"),
-    _result("c2"),
-    _result("c1", (PICTURE,)),
-    _system("mid"),
-    _answer(None, "c3"),
-    _result("c3"),
-    _user("v", CacheMark()),
-)
+def _rules(request: Request, dialect: Dialect, profile: ModelProfile = PROFILE) -> set[str]:
+    return {finding.rule for finding in check(request, dialect, profile)}
 
 
 @pytest.mark.parametrize("dialect", Dialect)
 def test_a_legal_request_has_no_findings(dialect: Dialect) -> None:
     tools = (ToolSpec("Read", "Reads.", {"type": "object"}), ToolSpec("Write", "Writes.", {"type": "object"}))
-    assert check(Request("m", LEGAL, tools), dialect, _profile()) == ()
+    legal = asked(
+        system(cache=CacheMark()),
+        system("t"),
+        user((PICTURE, TextBlock("u"))),
+        system("mid"),
+        answer((SEALED, TextBlock("a")), "c1", "c2"),
+        result("c2"),
+        result("c1", (PICTURE,)),
+        system("mid"),
+        answer(None, "c3"),
+        result("c3"),
+        user("v", CacheMark()),
+    )
+    assert check(replace(legal, tools=tools, tool_choice=ToolChoice.ANY), dialect, PROFILE) == ()
 
 
-_BROKEN: dict[str, tuple[str, tuple[Message, ...], frozenset[Dialect]]] = {
-    "no result": ("call_without_result", (_user(), _answer("a", "c1"), _user()), ALL),
-    "no result at the end": ("call_without_result", (_user(), _answer("a", "c1")), ALL),
-    "one of two results": (
-        "call_without_result",
-        (_user(), _answer("a", "c1", "c2"), _result("c1"), _user()),
-        ALL,
-    ),
-    "a user between": (
-        "call_without_result",
-        (_user(), _answer("a", "c1"), _user(), _result("c1"), _user()),
-        ALL,
-    ),
-    "an orphan": ("result_without_call", (_user(), _result("c1"), _user()), ALL),
-    "a result behind a user": (
-        "result_without_call",
-        (_user(), _answer("a", "c1"), _result("c1"), _user(), _result("c1")),
-        ALL,
-    ),
-    "two results": ("result_twice", (_user(), _answer("a", "c1"), _result("c1"), _result("c1")), ALL),
-    "a result of nothing": ("result_without_id", (_user(), _result(None)), ALL),
-    "an id twice": (
-        "call_id_twice",
-        (_user(), _answer("a", "c1"), _result("c1"), _answer("a", "c1"), _result("c1")),
-        ALL,
-    ),
-    "an id twice in one": ("call_id_twice", (_user(), _answer("a", "c1", "c1"), _result("c1")), ALL),
-    "an empty id": ("call_id_empty", (_user(), _answer("a", ""), _result("")), ALL),
-    "arguments of no object": (
-        "arguments",
-        (_user(), Message(Role.ASSISTANT, "a", (ToolCall("c1", "Read", ["x"]),)), _result("c1")),
-        ALL,
-    ),
-    "arguments without JSON": (
-        "arguments",
-        (_user(), Message(Role.ASSISTANT, "a", (ToolCall("c1", "R", {"x": [float("inf")]}),)), _result("c1")),
-        ALL,
-    ),
-    "calls of a user": ("call_of_other_role", (Message(Role.USER, "u", (ToolCall("c1", "R", {}),)),), ALL),
-    "an assistant's image": (
-        "block_of_other_role",
-        (_user(), _answer((PICTURE, TextBlock("a"))), _user()),
-        ALL,
-    ),
-    "a user's thoughts": ("block_of_other_role", (_user((SEALED, TextBlock("u"))),), ALL),
-    "an empty text": ("empty_text", (_user(""),), ALL),
-    "an empty block": ("empty_text", (_user((TextBlock(""), TextBlock("u"))),), ALL),
-    "blanks": ("blank_text", (_user(" \n"),), ANTHROPIC),
-    "nothing": ("empty_message", (_user(), _answer(None), _user()), ALL),
-    "no blocks": ("empty_message", (_user(()),), ALL),
-    "thoughts alone": ("empty_message", (_user(), _answer((SEALED,)), _user()), ALL),
-    "thoughts at the end": (
-        "thinking_last",
-        (_user(), _answer((TextBlock("a"), SEALED)), _user()),
-        ANTHROPIC,
-    ),
-    "an empty signature": (
-        "thinking_signature",
-        (_user(), _answer((ReasoningBlock("h", signature=""), TextBlock("a"))), _user()),
-        ANTHROPIC,
-    ),
-    "half a pair": ("unicode", (_user("\ud83d"),), ALL),
-    "a system before a user": ("system_place", (_user(), _system(), _user()), ANTHROPIC),
-    "a system behind an answer": (
-        "system_place",
-        (_user(), _answer(), _system(), _answer(), _user()),
-        ANTHROPIC,
-    ),
-    "five marks": ("cache_marks", tuple(_user(cache=CacheMark()) for _ in range(5)), ANTHROPIC),
-    "an hour behind": ("cache_ttl", (_user(cache=CacheMark()), _user(cache=CacheMark("1h"))), ANTHROPIC),
-    "a mark on thoughts": (
-        "cache_mark_target",
-        (_user(), _answer((SEALED,), cache=CacheMark()), _user()),
-        ANTHROPIC,
-    ),
-    "nothing but system": ("empty_request", (_system(),), ALL),
-    "an empty request": ("empty_request", (), ALL),
-    "an assistant first": ("first_role", (_answer(), _user()), ANTHROPIC),
-    "an assistant last": ("assistant_last", (_user(), _answer()), ALL),
-}
-
-
-@pytest.mark.parametrize(("rule", "messages", "dialects"), _BROKEN.values(), ids=_BROKEN.keys())
-def test_a_broken_rule_is_found_where_it_holds(
-    rule: str, messages: tuple[Message, ...], dialects: frozenset[Dialect]
-) -> None:
-    found = {dialect for dialect in Dialect if rule in _rules(Request("m", messages), dialect)}
-    assert found == dialects
-
-
-def test_system_messages_in_the_middle_are_found_where_the_model_takes_none() -> None:
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_a_broken_rule_is_found_where_it_holds_and_alone(case: Case) -> None:
     for dialect in Dialect:
-        assert "system_mid_conversation" in _rules(Request("m", LEGAL), dialect, takes_system=False)
+        found = _rules(case.broken, dialect, case.profile)
+        assert found - case.also == ({case.rule} if dialect in case.where else set())
 
 
-def _tools(*names: str) -> tuple[ToolSpec, ...]:
-    return tuple(ToolSpec(name, "", {"type": "object"}) for name in names)
-
-
-@pytest.mark.parametrize(
-    ("rule", "tools"),
-    [
-        ("tool_name_twice", _tools("Read", "Read")),
-        ("tool_name", _tools("Read me")),
-        ("tool_name", _tools("")),
-        ("tool_name", _tools("x" * 129)),
-        ("tool_schema", (ToolSpec("Read", "", {"type": "string"}),)),
-    ],
-)
-def test_a_bad_tool_is_found(rule: str, tools: tuple[ToolSpec, ...]) -> None:
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_what_just_keeps_a_rule_is_legal(case: Case) -> None:
     for dialect in Dialect:
-        assert rule in _rules(Request("m", (_user(),), tools), dialect)
+        assert check(case.beside, dialect, case.profile) == ()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_is_broken_by_some_case(rule: Rule) -> None:
+    findings = (
+        finding
+        for case in CASES.values()
+        for dialect in case.where
+        for finding in rule(case.broken, dialect, case.profile)
+    )
+    assert next(findings, None) is not None
+
+
+def test_every_finding_that_a_rule_can_make_has_a_case() -> None:
+    source = "".join(path.read_text("utf-8") for path in Path(legality.__file__).parent.glob("*.py"))
+    named = set(re.findall(r'Finding\(\s*"(\w+)"', source))
+    assert named == {case.rule for case in CASES.values()}
+
+
+def test_a_model_without_eyes_is_sent_no_attachment_however_it_looks() -> None:
+    for request in messages.WITHOUT_EYES:
+        for dialect in Dialect:
+            assert check(request, dialect, messages.NO_EYES) == ()
+
+
+@pytest.mark.parametrize("name", requests.TOOLS)
+def test_tools_of_a_model_without_them_are_not_sent(name: str) -> None:
+    for dialect in Dialect:
+        assert check(requests.TOOLS[name].broken, dialect, replace(PROFILE, tools=False)) == ()
+
+
+@pytest.mark.parametrize("name", ["five marks", "an hour behind"])
+def test_marks_of_a_model_without_them_are_not_sent(name: str) -> None:
+    profile = replace(PROFILE, cache_marks=False)
+    assert check(messages.PLACES[name].broken, Dialect.ANTHROPIC, profile) == ()
+
+
+def test_a_guessed_limit_refuses_nothing() -> None:
+    long = requests.OUTPUT["a long answer"].broken
+    assert check(long, CHAT, replace(PROFILE, is_assumed=True)) == ()
+
+
+@pytest.mark.parametrize("call_id", ["functions.read:0", "x" * 200, "a|b", "\ud83d"])
+@pytest.mark.parametrize("dialect", Dialect)
+def test_an_id_that_the_encoder_rewrites_is_legal(call_id: str, dialect: Dialect) -> None:
+    assert check(asked(user(), answer("a", call_id), result(call_id)), dialect, PROFILE) == ()
+
+
+def _kinds(case: Case) -> set[str]:
+    found = (f for dialect in case.where for f in check(case.broken, dialect, case.profile))
+    return {finding.kind for finding in found if finding.rule == case.rule}
 
 
 def test_conditions_on_a_whole_request_are_of_their_own_kind() -> None:
-    kinds = {
-        finding.rule: finding.kind
-        for messages in ((), (_answer(),), (_user(""),))
-        for finding in check(Request("m", messages), Dialect.ANTHROPIC, _profile())
-    }
-    assert kinds == {
-        "empty_request": "request",
-        "first_role": "request",
-        "assistant_last": "request",
-        "empty_text": "history",
-    }
+    whole = [*requests.TOOLS.values(), *requests.OUTPUT.values(), *requests.WHOLE.values()]
+    for case in CASES.values():
+        assert _kinds(case) == ({"request"} if case in whole else {"history"}), case.rule
 
 
 def test_a_finding_says_which_message() -> None:
-    (finding,) = check(Request("m", (_user(), _answer(), _user(""))), Dialect.OPENAI_CHAT, _profile())
+    (finding,) = check(asked(user(), answer(), user("")), CHAT, PROFILE)
     assert finding.message_index == 2
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_says_what_the_wire_wants(rule: Callable[..., object]) -> None:
     assert rule.__doc__
-    assert any(name in rule.__doc__ for name in ("Anthropic", "OpenAI", "RFC", "sdk"))
+    assert any(name in rule.__doc__ for name in ("Anthropic", "OpenAI", "Responses", "RFC", "sdk"))
