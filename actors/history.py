@@ -80,8 +80,10 @@ class MessageEntry:
     """A stored message. `source` None on a user message means a real user.
 
     `envelope_id` and `sender` name the envelope that it came in; `status` belongs to tool
-    results; `usage` and `model` to answers. `is_partial` marks an answer
-    whose stream broke or was cancelled. `at` is in seconds since the epoch.
+    results; `usage` and `model` to answers, and so does `request_fingerprint`,
+    which tells the request that an answer with sealed thinking is bound to.
+    `is_partial` marks an answer whose stream broke or was cancelled. `at` is in
+    seconds since the epoch.
     """
 
     id: EntryId
@@ -95,6 +97,7 @@ class MessageEntry:
     status: ResultStatus | None = None
     usage: Usage | None = None
     model: str | None = None
+    request_fingerprint: str | None = None
     is_partial: bool = False
     at: float = 0.0
 

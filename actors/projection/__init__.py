@@ -1,6 +1,7 @@
 """What a model sees: the history of an agent as the messages of one legal request."""
 
+from actors.projection.incremental import Projector
 from actors.projection.model import Projection, ProjectionOptions, Repair, RepairRule
 from actors.projection.pipeline import project
 
-__all__ = ["Projection", "ProjectionOptions", "Repair", "RepairRule", "project"]
+__all__ = ["Projection", "ProjectionOptions", "Projector", "Repair", "RepairRule", "project"]

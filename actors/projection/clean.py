@@ -18,7 +18,25 @@ EMPTY_RESULT_TEXT = "(the tool returned nothing)"
 def clean(pieces: list[Piece], options: ProjectionOptions, report: Report) -> list[Piece]:
     """The pieces with everything in them that may be sent, and nothing else."""
     cleaner = _Cleaner(options.model, options.as_recorded, report)
-    return [kept for piece in pieces if (kept := cleaner.clean(piece)) is not None]
+    kept = []
+    for piece in pieces:
+        cleaned = piece if _is_plain(piece) else cleaner.clean(piece)
+        if cleaned is not None:
+            kept.append(cleaned)
+    return kept
+
+
+def _is_plain(piece: Piece) -> bool:
+    """Texts of simple characters and nothing else: what most pieces are, found out fast."""
+    message = piece.message
+    if message is None:
+        return all(map(str.isascii, piece.bodies)) and not (piece.is_made and _is_blank(piece.bodies[0]))
+    text = message.content
+    return type(text) is str and text.isascii() and not message.tool_calls and not _is_blank(text)
+
+
+def _is_blank(text: str) -> bool:
+    return not text or text.isspace()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +65,7 @@ class _Cleaner:
         return self._clean_calls(piece, message)
 
     def _is_empty(self, text: str) -> bool:
-        return not text or (text.isspace() and not self.keeps_blank)
+        return not text if self.keeps_blank else _is_blank(text)
 
     def _clean_bodies(self, piece: Piece) -> Piece | None:
         """A reminder is wrapped or, when empty, refused; a system message made here is just left out."""
@@ -68,7 +86,7 @@ class _Cleaner:
             return None
         if message.content is not None:
             self.report.repair(RepairRule.EMPTY_TEXT, piece)
-            message = replace(message, content=None, tool_calls=_recounted(message.tool_calls, ()))
+            message = replace(message, content=None, tool_calls=recounted(message.tool_calls, ()))
         return self._clean_calls(piece, message)
 
     def _clean_blocks(self, piece: Piece, message: Message, blocks: tuple[Block, ...]) -> Piece | None:
@@ -85,7 +103,7 @@ class _Cleaner:
         if not any(kept):
             return self._without_content(piece, message)
         if faults:
-            calls = _recounted(message.tool_calls, [block is not None for block in kept])
+            calls = recounted(message.tool_calls, [block is not None for block in kept])
             content = tuple(block for block in kept if block is not None)
             message = replace(message, content=content, tool_calls=calls)
         return self._clean_calls(piece, message)
@@ -150,7 +168,7 @@ def _trailing_reasoning(kept: list[Block | None], calls: tuple[ToolCall, ...]) -
     return ends
 
 
-def _recounted(calls: tuple[ToolCall, ...], is_kept: Iterable[bool]) -> tuple[ToolCall, ...]:
+def recounted(calls: tuple[ToolCall, ...], is_kept: Iterable[bool]) -> tuple[ToolCall, ...]:
     """The calls behind as many of the kept blocks as they stood behind before."""
     marks = list(is_kept)
     return tuple(

@@ -1,51 +1,70 @@
-"""Stage 7: where a provider should cut its cache."""
+"""Stage 7: where a provider should cut its cache.
 
+All three functions change the messages in place and spare those that need no change.
+"""
+
+from bisect import insort
 from dataclasses import replace
 
-from actors.projection.model import ProjectionOptions, Repair, RepairRule
+from actors.projection.model import ProjectionOptions
 from providers.model import CacheMark, Message, Role
 
 MAX_MARKS = 4
 _MARK = CacheMark()
 
 
-def mark(messages: list[Message], options: ProjectionOptions) -> int | None:
-    """Moves the mark of the conversation to its end, in place, and tells where it is.
+def set_mark(messages: list[Message], marks: list[int], options: ProjectionOptions) -> int | None:
+    """Marks the last message that is not of the system, and tells which it is; other marks of such messages go.
 
-    Marks of system messages stay. A request that must not write the cache has
-    its mark one message earlier, or none.
+    `marks` are the places of all marks, before and after. A request that must
+    not write the cache has its mark one message earlier, or none.
     """
     if not options.apply_cache_control:
         return None
-    spoken = [at for at, message in enumerate(messages) if message.role is not Role.SYSTEM]
-    n_back = 2 if options.skip_cache_write else 1
-    target = spoken[-n_back] if len(spoken) >= n_back else None
-    for at in spoken:
-        wanted = _MARK if at == target else None
-        if messages[at].cache != wanted:
-            messages[at] = replace(messages[at], cache=wanted)
+    target = _last_spoken(messages, 2 if options.skip_cache_write else 1)
+    clear_marks(messages, marks, target)
+    if target is not None and messages[target].cache != _MARK:
+        messages[target] = replace(messages[target], cache=_MARK)
+    if target is not None and target not in marks:
+        insort(marks, target)
     return target
 
 
-def limit_marks(messages: list[Message], sources: list[tuple[int, ...]]) -> list[Repair]:
-    """Takes away, in place, the marks that a provider refuses: the earliest over four, late long ones.
+def clear_marks(messages: list[Message], marks: list[int], target: int | None = None) -> None:
+    """Takes off all marks but those of system messages and of the target."""
+    for at in marks:
+        if messages[at].role is not Role.SYSTEM and at != target:
+            messages[at] = replace(messages[at], cache=None)
+    marks[:] = [at for at in marks if messages[at].cache is not None]
+
+
+def _last_spoken(messages: list[Message], n_back: int) -> int | None:
+    for at in range(len(messages) - 1, -1, -1):
+        if messages[at].role is not Role.SYSTEM:
+            n_back -= 1
+            if not n_back:
+                return at
+    return None
+
+
+def limit_marks(messages: list[Message], marks: list[int]) -> list[int]:
+    """Takes away the marks that a provider refuses, and tells where: the earliest over four, late long ones.
 
     A mark of one hour behind one of five minutes becomes one of five minutes.
     """
-    marked = [at for at, message in enumerate(messages) if message.cache is not None]
-    surplus = len(marked) - MAX_MARKS
+    surplus = max(len(marks) - MAX_MARKS, 0)
     # The newest mark and those of the prefix are worth more than the ones between.
-    by_worth = sorted(marked, key=lambda at: (at == marked[-1], messages[at].role is Role.SYSTEM))
-    changed = dict.fromkeys(by_worth[: max(surplus, 0)]) | _shortened(messages, by_worth, surplus)
+    by_worth = sorted(marks, key=lambda at: (at == marks[-1], messages[at].role is Role.SYSTEM))
+    changed = dict.fromkeys(by_worth[:surplus]) | _shortened(messages, sorted(by_worth[surplus:]))
     for at, cache in changed.items():
         messages[at] = replace(messages[at], cache=cache)
-    return [Repair(RepairRule.CACHE_MARKS, index) for at in sorted(changed) for index in sources[at]]
+    return sorted(changed)
 
 
-def _shortened(messages: list[Message], by_worth: list[int], surplus: int) -> dict[int, CacheMark | None]:
+def _shortened(messages: list[Message], kept: list[int]) -> dict[int, CacheMark | None]:
     seen_short = False
     shortened: dict[int, CacheMark | None] = {}
-    for at in sorted(by_worth[max(surplus, 0) :]):
+    for at in kept:
         cache = messages[at].cache
         if cache is None or cache.ttl != "1h":
             seen_short = True

@@ -1,13 +1,14 @@
 """What goes into a projection and what comes out; and the pieces that the stages pass on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 from typing import Final
 
 from actors.history import ResultStatus
 from actors.reminders import Presenter, TextPresenter
-from providers.model import CacheMark, Message, Role
+from providers.model import CacheMark, Message, Role, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class ProjectionOptions:
     have no result: not started, interrupted, cancelled; a call that it does
     not name has an unknown outcome. `model` is the model that will read the
     request: reasoning of another one is left out; None keeps all of it.
+    `tools` is what the model is told of its tools: sealed thinking is bound to
+    them as to everything else that stands before it.
 
     `as_recorded` lets stand what the recorded system sends although a provider
     refuses it: stored system messages of a conversation whose model takes
@@ -35,6 +38,7 @@ class ProjectionOptions:
     presenter: Presenter = field(default_factory=TextPresenter)
     call_status: Mapping[str, ResultStatus] = field(default_factory=dict)
     model: str | None = None
+    tools: tuple[ToolSpec, ...] = ()
     as_recorded: bool = False
 
 
@@ -46,6 +50,7 @@ class RepairRule(StrEnum):
     EMPTY_RESULT = "empty_result"
     FOREIGN_REASONING = "foreign_reasoning"
     LONE_REASONING = "lone_reasoning"
+    UNBOUND_REASONING = "unbound_reasoning"
     BLOCK_KIND = "block_kind"
     UNICODE = "unicode"
     ARGUMENTS = "arguments"
@@ -75,7 +80,8 @@ class Projection:
     nothing for a message that no entry stands behind. `latest_real_user_index`
     is the message with the newest words of the user: -1 when the history shows
     that there are none, None when it cannot tell. `moved` are entries that
-    stand elsewhere than in the history, `repaired` what was put right.
+    stand elsewhere than in the history, `repaired` what was put right, both in
+    the order of the history.
     """
 
     messages: tuple[Message, ...]
@@ -124,16 +130,22 @@ class Report:
     def repair(self, rule: RepairRule, piece: Piece) -> None:
         self.repaired.extend(Repair(rule, index) for index in piece.sources)
 
-    def shows_unsendable(self) -> bool:
-        """Had the history something that the recorded system could not have sent at all?
-
-        Not so what only moved behind results: stages 3 and 4 leave such things to stage 5.
-        """
-        return any(repair.rule is not RepairRule.MOVED_BEHIND_RESULTS for repair in self.repaired)
-
     def move(self, piece: Piece) -> None:
         """Some stage put this piece elsewhere; whether it came back is seen at the end."""
         self.passed.update(piece.sources)
+
+
+def shows_unsendable(repaired: Sequence[Repair]) -> bool:
+    """Had the history something that the recorded system could not have sent at all?
+
+    Not so what only moved behind results: stages 3 and 4 leave such things to stage 5.
+    """
+    return any(repair.rule is not RepairRule.MOVED_BEHIND_RESULTS for repair in repaired)
+
+
+def in_order(repaired: Iterable[Repair]) -> list[Repair]:
+    """In the order of the history; what was done to one entry in the order of the stages."""
+    return sorted(repaired, key=attrgetter("entry"))
 
 
 BODY_SEPARATOR: Final = "\n\n"

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from actors.history import ResultStatus
 from actors.projection.model import Piece, RepairRule, Report
@@ -22,64 +23,96 @@ MISSING_RESULT_TEXTS: Mapping[ResultStatus, str] = {
 }
 
 
-def pair_results(pieces: list[Piece], call_status: Mapping[str, ResultStatus], report: Report) -> list[Piece]:
-    """Calls and results side by side, in the order in which the results came in.
+class Entangled(Exception):
+    """A call and its result, or a second one, stand on two sides of where the pieces begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallIds:
+    """The call ids of a stretch of history.
+
+    `called` are those of its calls, `unclaimed` those of results that found no
+    call in it, `used` those that went out, and `n_of` how far the fresh ids of
+    a repeated one were counted.
+    """
+
+    called: set[str] = field(default_factory=set)
+    unclaimed: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    n_of: dict[str, int] = field(default_factory=dict)
+
+    def extend(self, later: "CallIds") -> None:
+        self.called.update(later.called)
+        self.unclaimed.update(later.unclaimed)
+        self.used.update(later.used)
+        self.n_of.update(later.n_of)
+
+
+def pair_results(
+    pieces: list[Piece], call_status: Mapping[str, ResultStatus], before: CallIds, report: Report
+) -> tuple[list[Piece], CallIds]:
+    """Calls and results side by side, in the order in which the results came in; and the ids of the calls.
 
     A missing result is made up truthfully from what the log knows; a result
     that belongs to no call, or comes a second time, is dropped and counted.
+
+    Raises:
+        Entangled: it depends on what stands before these pieces, or changes it.
     """
     answers = [at for at, piece in enumerate(pieces) if piece.role is Role.ASSISTANT]
-    matches = _match(pieces)
+    matches = _match(pieces, before)
     for at, rule in matches.dropped:
         report.repair(rule, pieces[at])
-    ids = _Ids()
+    calls = CallIds(matches.called, matches.unclaimed)
+    ids = _Ids(before, calls)
     out: list[Piece] = []
     for at, piece in enumerate(pieces):
         if piece.role is Role.TOOL:
             continue
-        if not _calls(piece):
+        if piece.role is not Role.ASSISTANT or not _calls(piece):
             out.append(piece)
             continue
         results = sorted(matches.of_caller[at])
         _note_moves(pieces, answers, at, results, report)
         out.extend(_group(piece, [(pieces[r], n) for r, n in results], ids, call_status, report))
-    return out
+    return out, calls
 
 
-def _calls(piece: Piece) -> tuple[ToolCall, ...]:
-    if piece.role is Role.ASSISTANT and piece.message is not None:
-        return piece.message.tool_calls
-    return ()
+def _calls(answer: Piece) -> tuple[ToolCall, ...]:
+    return answer.message.tool_calls if answer.message is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Matches:
-    """For every caller its results as (place, number of the call); and what belongs to none."""
+    """For every caller its results as (place, number of the call); what belongs to none; the ids of both."""
 
-    of_caller: dict[int, list[tuple[int, int]]]
-    dropped: list[tuple[int, RepairRule]]
+    of_caller: defaultdict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    dropped: list[tuple[int, RepairRule]] = field(default_factory=list)
+    called: set[str] = field(default_factory=set)
+    unclaimed: set[str] = field(default_factory=set)
 
 
-def _match(pieces: list[Piece]) -> _Matches:
+_OpenCalls: TypeAlias = "defaultdict[str, list[deque[tuple[int, int]]]]"
+
+
+def _match(pieces: list[Piece], before: CallIds) -> _Matches:
     """A result belongs to the latest open call of its id before it, else to the first open one behind."""
-    open_calls: defaultdict[str, list[deque[tuple[int, int]]]] = defaultdict(list)
+    open_calls: _OpenCalls = defaultdict(list)
     early: defaultdict[str, list[int]] = defaultdict(list)
-    matches = _Matches(defaultdict(list), [])
+    matches = _Matches()
     for at, piece in enumerate(pieces):
         if piece.role is Role.TOOL:
-            _match_result(at, piece, open_calls, early, matches)
-        elif calls := _calls(piece):
+            _match_result(at, piece, open_calls, early, before, matches)
+        elif piece.role is Role.ASSISTANT and (calls := _calls(piece)):
             of_this: dict[str, deque[tuple[int, int]]] = {}
             for number, call in enumerate(calls):
                 of_this.setdefault(call.id, deque()).append((at, number))
             for call_id, slots in of_this.items():
                 open_calls[call_id].append(slots)
-    for call_id, places in early.items():
-        still_open = [slot for group in open_calls.get(call_id, ()) for slot in group]
-        rule = RepairRule.RESULT_DUPLICATE if call_id in open_calls else RepairRule.RESULT_WITHOUT_CALL
-        for place, (caller, number) in zip(places, still_open, strict=False):
-            matches.of_caller[caller].append((place, number))
-        matches.dropped.extend((place, rule) for place in places[len(still_open) :])
+    if not before.unclaimed.isdisjoint(open_calls):
+        raise Entangled
+    matches.called.update(open_calls)
+    _match_early(early, open_calls, matches)
     matches.dropped.sort()
     return matches
 
@@ -87,8 +120,9 @@ def _match(pieces: list[Piece]) -> _Matches:
 def _match_result(
     at: int,
     piece: Piece,
-    open_calls: Mapping[str, list[deque[tuple[int, int]]]],
+    open_calls: _OpenCalls,
     early: defaultdict[str, list[int]],
+    before: CallIds,
     matches: _Matches,
 ) -> None:
     call_id = piece.message.tool_call_id if piece.message is not None else None
@@ -96,16 +130,29 @@ def _match_result(
         matches.dropped.append((at, RepairRule.RESULT_WITHOUT_CALL))
         return
     groups = open_calls.get(call_id)
-    if groups is None:
-        early[call_id].append(at)
-        return
-    while len(groups) > 1 and not groups[-1]:
+    while groups and len(groups) > 1 and not groups[-1]:
         groups.pop()
-    if groups[-1]:
+    if groups and groups[-1]:
         caller, number = groups[-1].popleft()
         matches.of_caller[caller].append((at, number))
+    elif call_id in before.called:
+        raise Entangled
+    elif groups is None:
+        early[call_id].append(at)
     else:
         matches.dropped.append((at, RepairRule.RESULT_DUPLICATE))
+
+
+def _match_early(early: Mapping[str, list[int]], open_calls: _OpenCalls, matches: _Matches) -> None:
+    for call_id, places in early.items():
+        still_open = [slot for group in open_calls.get(call_id, ()) for slot in group]
+        rule = RepairRule.RESULT_DUPLICATE if call_id in open_calls else RepairRule.RESULT_WITHOUT_CALL
+        for place, (caller, number) in zip(places, still_open, strict=False):
+            matches.of_caller[caller].append((place, number))
+        surplus = places[len(still_open) :]
+        matches.dropped.extend((place, rule) for place in surplus)
+        if surplus:
+            matches.unclaimed.add(call_id)
 
 
 def _note_moves(
@@ -131,18 +178,19 @@ def _note_moves(
 
 @dataclass(frozen=True, slots=True)
 class _Ids:
-    """Call ids given out so far. Only those: what comes later must not change what went before."""
+    """Gives out call ids. What was given out before stays: what comes later must not change it."""
 
-    used: set[str] = field(default_factory=set)
-    _n_of: dict[str, int] = field(default_factory=dict)
+    before: CallIds
+    mine: CallIds
 
     def take(self, wanted: str) -> str:
         fresh = wanted
-        while not fresh or fresh in self.used:
+        while not fresh or fresh in self.mine.used or fresh in self.before.used:
             # Counted on from the last one of this id: a thousand calls of one id stay linear.
-            self._n_of[wanted] = n = self._n_of.get(wanted, 1) + 1
-            fresh = f"{wanted or 'call'}_{n}"
-        self.used.add(fresh)
+            n_known = self.mine.n_of.get(wanted) or self.before.n_of.get(wanted, 1)
+            self.mine.n_of[wanted] = n_known + 1
+            fresh = f"{wanted or 'call'}_{n_known + 1}"
+        self.mine.used.add(fresh)
         return fresh
 
 
@@ -155,9 +203,12 @@ def _group(
 ) -> list[Piece]:
     """The caller, its results, and a truthful one for every call that has none."""
     calls = _calls(caller)
-    fresh = [ids.take(call.id) for call in calls]
-    group = [_renamed_caller(caller, fresh, report)]
-    group.extend(_renamed_result(result, fresh[number]) for result, number in results)
+    wanted = [call.id for call in calls]
+    fresh = list(map(ids.take, wanted))
+    group = [caller if fresh == wanted else _renamed_caller(caller, fresh, report)]
+    group += [_renamed_result(result, fresh[number]) for result, number in results]
+    if len(results) == len(calls):
+        return group
     answered = {number for _, number in results}
     for number, call in enumerate(calls):
         if number not in answered:
@@ -169,11 +220,9 @@ def _group(
 
 
 def _renamed_caller(caller: Piece, ids: list[str], report: Report) -> Piece:
-    calls = _calls(caller)
-    if caller.message is None or all(call.id == new for call, new in zip(calls, ids, strict=True)):
-        return caller
+    assert caller.message is not None, "only a message makes calls"
     report.repair(RepairRule.CALL_ID_REUSED, caller)
-    renamed = tuple(replace(call, id=new) for call, new in zip(calls, ids, strict=True))
+    renamed = tuple(replace(call, id=new) for call, new in zip(_calls(caller), ids, strict=True))
     return replace(caller, message=replace(caller.message, tool_calls=renamed))
 
 

@@ -68,10 +68,10 @@ class _WaitingList:
 
 def _joined(group: list[Piece]) -> Piece:
     return Piece(
-        tuple(index for reminder in group for index in reminder.sources),
+        tuple([index for reminder in group for index in reminder.sources]),
         Role.SYSTEM,
         source=group[0].source,
-        bodies=tuple(body for reminder in group for body in reminder.bodies),
+        bodies=tuple([body for reminder in group for body in reminder.bodies]),
         is_real_user=any(reminder.is_real_user for reminder in group),
         is_made=True,
     )

@@ -28,10 +28,10 @@ _FLOATING_MESSAGES = frozenset(
 _MAY_BE_SYSTEM = frozenset(row.name for row in REGISTRY.values() if row.may_be_system)
 
 
-def present(entries: Iterable[Entry], options: ProjectionOptions) -> list[Piece]:
-    """One piece for every entry, in the same order."""
+def present(entries: Iterable[Entry], options: ProjectionOptions, first: int = 0) -> list[Piece]:
+    """One piece for every entry, in the same order; the entries are counted from `first`."""
     pieces = []
-    for index, entry in enumerate(entries):
+    for index, entry in enumerate(entries, first):
         if isinstance(entry, MessageEntry):
             message = entry.message
             if message.role is Role.USER:

@@ -11,7 +11,7 @@ def render(pieces: list[Piece]) -> list[Message]:
     Raises:
         UnknownReminderSource, EmptyReminderBody: a reminder that cannot be wrapped.
     """
-    return [piece.message or _made(piece) for piece in pieces]
+    return [_made(piece) if piece.message is None else piece.message for piece in pieces]
 
 
 def _made(piece: Piece) -> Message:

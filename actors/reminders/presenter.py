@@ -7,6 +7,7 @@ it, because a text that says less takes a guard away.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Protocol
 
@@ -111,6 +112,7 @@ def _label(label: str, sender: str | None) -> str:
     return label if sender is None else f"{label}: {sender}"
 
 
+@lru_cache(maxsize=1_024)
 def _fill(text: str, sender: str | None) -> str:
     # Not str.format: a user's wording may hold braces.
     return text.replace("{sender}", safe_label(sender) if sender else _UNKNOWN_SENDER)

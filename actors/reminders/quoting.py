@@ -7,6 +7,7 @@ take for structure becomes plain text.
 """
 
 import re
+from functools import lru_cache
 
 _NAMES = (
     "system-reminder",
@@ -49,6 +50,7 @@ def quote(text: str, label: str) -> str:
     return text if _is_quoted(text, opening) else f"{opening}{escape_structure(text)}{_CLOSING}"
 
 
+@lru_cache(maxsize=1_024)
 def safe_label(label: str) -> str:
     """A name of outside origin on one line, without anything that could end a tag, 120 characters at most."""
     kept = " ".join(_UNSAFE_IN_LABEL.sub(" ", label).split())

@@ -1,0 +1,226 @@
+"""A projection that grows equals one made at once, whatever is appended, taken away or asked otherwise."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from actors.errors import EmptyReminderBody
+from actors.history import Entry, ResultStatus
+from actors.projection import Projection, ProjectionOptions, Projector, project
+from actors.projection.thinking import Trace
+from providers.model import CacheMark, Message, Role
+from tests.actors.projection.entries import answer, calls, reminder, result, user
+from tests.actors.projection.histories import READER, Steps, history, steps
+
+_OPTIONS = st.builds(
+    ProjectionOptions,
+    mid_conversation_system=st.booleans(),
+    peers_may_use_system_role=st.booleans(),
+    apply_cache_control=st.booleans(),
+    skip_cache_write=st.booleans(),
+    model=st.sampled_from([None, READER]),
+    as_recorded=st.booleans(),
+)
+_PLAIN = ProjectionOptions()
+
+
+def _projected(entries: tuple[Entry, ...], options: ProjectionOptions) -> Projection | str:
+    try:
+        return project(entries, options)
+    except EmptyReminderBody as error:
+        return str(error)
+
+
+def _step(projector: Projector, entries: tuple[Entry, ...], options: ProjectionOptions) -> Projection | str:
+    try:
+        projection = projector.project(entries, options)
+    except EmptyReminderBody as error:
+        return str(error)
+    trace = Trace(options.tools)
+    trace.take(projection.messages)
+    assert projector.fingerprint() == trace.fingerprint()
+    return projection
+
+
+def _check_growth(taken: Steps, strides: list[int], options: ProjectionOptions) -> None:
+    entries = history(taken)
+    projector = Projector()
+    before: Projection | str = ""
+    n_entries = 0
+    while n_entries < len(entries):
+        n_entries += strides[n_entries % len(strides)]
+        grown = entries[:n_entries]
+        projection = _step(projector, grown, options)
+        assert projection == _projected(grown, options)
+        if isinstance(projection, Projection) and isinstance(before, Projection):
+            assert projector.n_kept <= len(before.messages)
+            kept = zip(before.messages, projection.messages[: projector.n_kept], strict=False)
+            assert all(was is now or _differ_by_mark(was, now) for was, now in kept)
+        before = projection
+
+
+def _differ_by_mark(was: Message, now: Message) -> bool:
+    return replace(was, cache=None) == replace(now, cache=None)
+
+
+@settings(max_examples=250, deadline=None, derandomize=True)
+@given(steps(60), st.lists(st.integers(1, 5), min_size=1, max_size=7), _OPTIONS)
+def test_a_history_that_grows_is_projected_as_if_at_once(
+    taken: Steps, strides: list[int], options: ProjectionOptions
+) -> None:
+    _check_growth(taken, strides, options)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=10_000,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
+)
+@given(steps(150), st.lists(st.integers(1, 20), min_size=1, max_size=7), _OPTIONS)
+def test_long_histories_that_grow_are_projected_as_if_at_once(
+    taken: Steps, strides: list[int], options: ProjectionOptions
+) -> None:
+    _check_growth(taken, strides, options)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    steps(30),
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40), _OPTIONS), max_size=6),
+)
+def test_a_history_that_is_cut_or_changed_is_projected_anew(
+    taken: Steps, cuts: list[tuple[int, int, int, ProjectionOptions]]
+) -> None:
+    whole = history(taken)
+    projector = Projector()
+    for left_from, left_to, n_entries, options in cuts:
+        entries = (whole[:left_from] + whole[left_to:])[:n_entries]
+        assert _step(projector, entries, options) == _projected(entries, options)
+
+
+WORK = (user("u"), calls("c1"), result("c1"))
+
+
+def test_what_stands_before_the_newest_answer_is_kept() -> None:
+    projector = Projector()
+    first = projector.project(WORK, _PLAIN)
+    assert projector.n_kept == 0
+    second = projector.project((*WORK, answer("a")), _PLAIN)
+    assert projector.n_kept == 1
+    projector.project((*WORK, answer("a"), user("v")), _PLAIN)
+    assert projector.n_kept == 3
+    assert all(was is now for was, now in zip(first.messages, second.messages, strict=False))
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        (result("c2"),),
+        (result("c1"),),
+        (calls("c0"), result("c0")),
+        (calls("c1"), result("c1"), result("c1")),
+        (calls("c2"), result("c2"), result("c2")),
+    ],
+)
+def test_a_call_and_a_result_on_two_sides_of_an_answer_find_each_other(late: tuple[Entry, ...]) -> None:
+    """c0 has a result before its call, c1 and c2 have calls without or with a second result behind an answer."""
+    entries = (result("c0"), user("u"), calls("c1", "c2"), result("c1"), answer("a"), user("v"), answer("b"))
+    projector = Projector()
+    projector.project(entries, _PLAIN)
+    grown = (*entries, *late)
+    assert projector.project(grown, _PLAIN) == project(grown, _PLAIN)
+    grown = (*grown, answer("c"), user("w"))
+    assert projector.project(grown, _PLAIN) == project(grown, _PLAIN)
+    grown = (*grown, answer("d"))
+    projector.project(grown, _PLAIN)
+    assert projector.n_kept > 0
+
+
+def test_ids_that_a_server_uses_again_and_again_cost_no_full_projection() -> None:
+    entries: tuple[Entry, ...] = ()
+    projector = Projector()
+    for number in range(5):
+        entries = (*entries, user(str(number)), calls("call_0"), result("call_0"), answer("a"))
+        assert projector.project(entries, _PLAIN) == project(entries, _PLAIN)
+        assert projector.n_kept == max(0, 4 * number - 1)
+
+
+def test_what_the_log_learns_of_a_call_changes_what_was_kept() -> None:
+    entries = (user("u"), calls("c1"), answer("a"), user("v"))
+    known: dict[str, ResultStatus] = {}
+    options = ProjectionOptions(call_status=known)
+    projector = Projector()
+    projector.project(entries, options)
+    known["c1"] = ResultStatus.INTERRUPTED
+    assert projector.project(entries, options) == project(entries, options)
+
+
+def test_a_request_that_must_not_write_the_cache_keeps_what_is_known() -> None:
+    entries = (user("u"), answer("a"), user("v"))
+    options = ProjectionOptions(apply_cache_control=True)
+    projector = Projector()
+    projector.project(entries, options)
+    spared = replace(options, skip_cache_write=True)
+    assert projector.project(entries, spared) == project(entries, spared)
+    assert projector.n_kept == 1
+
+
+def test_marks_of_an_import_are_taken_off_once() -> None:
+    def marked(text: str) -> Entry:
+        entry = user(text)
+        return replace(entry, message=replace(entry.message, cache=CacheMark()))
+
+    entries = (*(marked(str(number)) for number in range(6)), answer("a"), user("v"))
+    options = ProjectionOptions(apply_cache_control=True)
+    projector = Projector()
+    first = projector.project(entries, options)
+    second = projector.project((*entries, answer("b")), options)
+    assert second == project((*entries, answer("b")), options)
+    assert all(was is now for was, now in zip(first.messages[:6], second.messages[:6], strict=True))
+
+
+def test_a_reminder_that_cannot_be_wrapped_leaves_the_projector_usable() -> None:
+    projector = Projector()
+    projector.project(WORK, _PLAIN)
+    broken = (*WORK, answer("a"), reminder("date_change", ""))
+    for _ in range(2):
+        with pytest.raises(EmptyReminderBody):
+            projector.project(broken, _PLAIN)
+    good = (*WORK, answer("a"), reminder("date_change", "today"), answer("b"), user("v"))
+    assert projector.project(good, _PLAIN) == project(good, _PLAIN)
+    assert projector.project(good, _PLAIN).messages[-1].role is Role.USER
+
+
+def test_an_answer_that_does_not_go_out_settles_nothing() -> None:
+    """Behind an empty answer a system message has no place; with a full one it has."""
+    options = ProjectionOptions(mid_conversation_system=True)
+    entries = (*WORK, reminder("date_change", "today"), answer("  "), user("v"))
+    projector = Projector()
+    for n_entries in range(1, len(entries) + 1):
+        assert projector.project(entries[:n_entries], options) == project(entries[:n_entries], options)
+    assert [m.role for m in project(entries, options).messages].count(Role.SYSTEM) == 0
+
+
+def test_another_beginning_is_seen() -> None:
+    projector = Projector()
+    tail = (user("v"), answer("b"), user("w"))
+    projector.project((user("u"), answer("a"), *tail), _PLAIN)
+    other = (user("other"), answer("a"), *tail)
+    assert projector.project(other, _PLAIN) == project(other, _PLAIN)
+    assert projector.n_kept == 0
+
+
+def test_another_end_of_the_same_length_is_seen() -> None:
+    projector = Projector()
+    projector.project((*WORK, answer("a"), user("v")), _PLAIN)
+    other = (*WORK, answer("a"), user("other"), answer("b"))
+    assert projector.project(other, _PLAIN) == project(other, _PLAIN)
+
+
+def test_a_shorter_history_is_seen() -> None:
+    projector = Projector()
+    projector.project((*WORK, answer("a"), user("v")), _PLAIN)
+    assert projector.project(WORK[:1], _PLAIN) == project(WORK[:1], _PLAIN)
