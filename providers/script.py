@@ -9,6 +9,7 @@ into the events that a real adapter would give.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeAlias
 
 import anyio
@@ -23,10 +24,16 @@ class Say:
     pieces: tuple[str, ...]
 
 
+class Seal(Enum):
+    """A signature that the model makes up, another one for every thought."""
+
+    FRESH = "fresh"
+
+
 @dataclass(frozen=True, slots=True)
 class Think:
     pieces: tuple[str, ...]
-    signature: str | None
+    signature: str | Seal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +91,11 @@ def record(value: JsonValue) -> Say:
     return Say((json.dumps(value, ensure_ascii=False),))
 
 
-def think(*pieces: str, signature: str | None = "signed") -> Think:
-    """Visible thinking, kept with a signature as a real model's is."""
+def think(*pieces: str, signature: str | Seal | None = Seal.FRESH) -> Think:
+    """Visible thinking, kept with a signature as a real model's is; None leaves it without one.
+
+    Sealed thinking can be sent back only behind what it stood behind.
+    """
     return Think(pieces, signature)
 
 

@@ -1,5 +1,6 @@
 """From the words of a script to the events of a stream, in the order of the real adapters."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
@@ -16,6 +17,7 @@ from providers.model import (
     ModelEvent,
     ReasoningBlock,
     ReasoningDelta,
+    Request,
     Role,
     StopReason,
     TextBlock,
@@ -31,6 +33,7 @@ from providers.script import (
     Piece,
     Report,
     Say,
+    Seal,
     Stop,
     Think,
     Wait,
@@ -41,10 +44,14 @@ from providers.script import (
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What distinguishes one answer from another: its number, counted from 1, and the model asked."""
+    """What distinguishes one answer from another: its number, counted from 1, and what was asked."""
 
     number: int
-    model: str
+    request: Request
+
+    @property
+    def model(self) -> str:
+        return self.request.model
 
     @property
     def response_id(self) -> str:
@@ -57,6 +64,16 @@ class Stamp:
     @property
     def started(self) -> AnswerStarted:
         return AnswerStarted(self.response_id, self.model, self.request_id)
+
+    def signature(self, n_blocks: int) -> str:
+        """A signature for the thought behind so many blocks of the answer.
+
+        The request is in it, since another provider, or this one in another
+        life, counts its answers from 1 as well.
+        """
+        asked = repr((self.request.model, self.request.tools, self.request.messages))
+        digest = hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return f"signed-{self.number}-{n_blocks}-{digest}"
 
 
 Action: TypeAlias = ModelEvent | Wait | WaitFor | Fail
@@ -98,7 +115,10 @@ class _Draft:
     def think(self, piece: Think) -> None:
         self.is_text_open = False
         self.emit(*(ReasoningDelta(text) for text in piece.pieces if text))
-        self.blocks.append(ReasoningBlock("".join(piece.pieces), piece.signature, model=self.stamp.model))
+        signature = piece.signature
+        if isinstance(signature, Seal):
+            signature = self.stamp.signature(len(self.blocks))
+        self.blocks.append(ReasoningBlock("".join(piece.pieces), signature, model=self.stamp.model))
 
     def call(self, piece: Call) -> None:
         self.is_text_open = False

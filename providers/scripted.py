@@ -6,7 +6,8 @@
     ])
 
 Each request takes the next answer; a request that breaks a wire rule of any
-format is refused. Where several agents share the provider, `routes` gives
+format is refused, and so is one that sends its thinking back behind something
+else than what it was thought behind. Where several agents share the provider, `routes` gives
 each a script of its own:
 
     provider = ScriptedProvider(routes(
@@ -28,7 +29,7 @@ import anyio.lowlevel
 from providers.errors import IllegalRequest, ScriptExhausted
 from providers.estimate import estimate_message, estimate_tools
 from providers.legality import check
-from providers.model import Dialect, ModelEvent, ModelProfile, Request
+from providers.model import Answered, Dialect, ModelEvent, ModelProfile, Request
 from providers.script import (
     Answer,
     Fail,
@@ -49,6 +50,7 @@ from providers.script import (
 )
 from providers.script_plan import Action, Stamp, plan
 from providers.script_routes import Replier, Script, always, next_answers, otherwise, routes
+from providers.script_thinking import SealedThinking
 
 __all__ = [
     "SCRIPTED_PROFILE",
@@ -91,7 +93,8 @@ class ScriptedProvider:
     being read.
 
     Raises (from `stream`, while entering):
-        IllegalRequest: the request breaks a rule of one of `dialects`.
+        IllegalRequest: the request breaks a rule of one of `dialects`; or it
+            has, in Anthropic's, thinking of this provider in a wrong place.
         ScriptExhausted: there is no answer left, or no route fits.
     """
 
@@ -107,6 +110,7 @@ class ScriptedProvider:
         self._name = name
         self._dialects = tuple(dialects)
         self._requests: list[Request] = []
+        self._thinking = SealedThinking()
         self._was_asked = anyio.Event()
         self.profile = profile
         self.n_open = 0
@@ -140,7 +144,10 @@ class ScriptedProvider:
         except ScriptExhausted as exc:
             raise ScriptExhausted(f"{self._name}: {exc} (request {number})") from exc
         tokens = sum(map(estimate_message, request.messages)) + estimate_tools(request.tools)
-        return plan(answer, Stamp(number, request.model), tokens)
+        actions = plan(answer, Stamp(number, request), tokens)
+        if isinstance(actions[-1], Answered):
+            self._thinking.remember(request, actions[-1].message)
+        return actions
 
     def _refuse_illegal(self, request: Request, number: int) -> None:
         problems = [
@@ -148,6 +155,8 @@ class ScriptedProvider:
             for dialect in self._dialects
             for finding in check(request, dialect, self.profile)
         ]
+        if Dialect.ANTHROPIC in self._dialects and (problem := self._thinking.problem(request)):
+            problems.append(f"{Dialect.ANTHROPIC}: {problem}")
         if problems:
             raise IllegalRequest(f"{self._name} refuses request {number}; " + "; ".join(problems))
 

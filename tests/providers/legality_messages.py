@@ -144,6 +144,13 @@ REASONING = {
         _thought(replace(SEALED, signature=None), calls=(CALL,)),
     ),
     "thoughts at the end": Case("thinking_last", _thought(TEXT, SEALED), _thought(SEALED, TEXT), ANTHROPIC),
+    "nothing but thoughts": Case(
+        "thinking_last",
+        _thought(SEALED),
+        _thought(SEALED, TEXT),
+        ANTHROPIC,
+        also=frozenset({"empty_message"}),
+    ),
     "thoughts behind the last call": Case(
         "thinking_last",
         _thought(TEXT, SEALED, calls=(replace(CALL, after_block=1),)),

@@ -105,11 +105,12 @@ async def test_calls_begin_and_complete_while_the_answer_goes_on() -> None:
     last = events[-1]
     assert isinstance(last, Answered)
     assert last.stop is StopReason.TOOL_USE
-    assert last.message.content == (
-        ReasoningBlock("Hm.", "signed", model="m1"),
-        TextBlock("One."),
-        TextBlock("Two."),
-    )
+    assert isinstance(last.message.content, tuple)
+    thought, *said = last.message.content
+    assert isinstance(thought, ReasoningBlock)
+    assert (thought.text, thought.model) == ("Hm.", "m1")
+    assert thought.signature
+    assert said == [TextBlock("One."), TextBlock("Two.")]
     first, second = last.message.tool_calls
     assert (first.name, first.input, first.after_block) == ("Read", {"path": "a"}, 2)
     assert second == ToolCall("x", "Read", {})
