@@ -13,12 +13,12 @@ from actors.history import Entry, MessageEntry
 from actors.projection.clean import clean
 from actors.projection.mark import clear_marks
 from actors.projection.model import Projection, ProjectionOptions, Report
-from actors.projection.pair import CallIds, Entangled
+from actors.projection.pair import Entangled
 from actors.projection.pipeline import finish, project_stretch
 from actors.projection.present import present
 from actors.projection.stretch import Stretch
 from actors.projection.thinking import Trace
-from providers.model import Message, Role
+from providers.model import Role
 
 
 class Projector:

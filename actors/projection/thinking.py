@@ -71,7 +71,10 @@ def _block(block: Block) -> JsonValue:
 
 
 def is_sealed(block: Block) -> bool:
-    """Is it thinking that its provider closed with a seal? Open reasoning and Responses items are bound to nothing."""
+    """Is it thinking that its provider closed with a seal?
+
+    Open reasoning and the items of Responses are bound to nothing.
+    """
     return (
         isinstance(block, ReasoningBlock)
         and block.item_id is None

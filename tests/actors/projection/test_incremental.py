@@ -126,7 +126,7 @@ def test_what_stands_before_the_newest_answer_is_kept() -> None:
     ],
 )
 def test_a_call_and_a_result_on_two_sides_of_an_answer_find_each_other(late: tuple[Entry, ...]) -> None:
-    """c0 has a result before its call, c1 and c2 have calls without or with a second result behind an answer."""
+    """c0 has a result before its call; c1 is answered, c2 is not; and then something comes late."""
     entries = (result("c0"), user("u"), calls("c1", "c2"), result("c1"), answer("a"), user("v"), answer("b"))
     projector = Projector()
     projector.project(entries, _PLAIN)
