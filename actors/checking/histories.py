@@ -25,17 +25,25 @@ from providers.transcripts import (
 
 
 @dataclass(frozen=True, slots=True)
+class EntryPaths:
+    """Where an entry stands, and where each of its calls and blocks does."""
+
+    own: Path
+    calls: tuple[Path, ...] = ()
+    blocks: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """One conversation, entry by entry as it was stored, with the place of each.
 
     `dialect` None is our own format; `case` is then what the file says of it.
-    `call_paths` has, for every entry, one place for each call that it makes.
     """
 
     entries: tuple[Entry, ...]
-    paths: tuple[Path, ...]
+    paths: tuple[EntryPaths, ...]
     path: Path
-    call_paths: tuple[tuple[Path, ...], ...] = ()
+    n_items: int
     tools: tuple[ToolSpec, ...] = ()
     notes: tuple[Note, ...] = ()
     dialect: Dialect | None = None
@@ -138,14 +146,20 @@ def _why_nothing(notes: Sequence[Note], lines: LineFinder) -> str:
 
 def _of_case(case: Case, path: Path) -> History:
     inner = (*path, "input", "entries")
-    paths = tuple((*inner, at) for at in range(len(case.entries)))
-    calls = tuple(_case_calls(entry, at) for entry, at in zip(case.entries, paths, strict=True))
-    return History(case.entries, paths, path, calls, name=case.name, case=case)
+    paths = tuple(_case_paths(entry, (*inner, at)) for at, entry in enumerate(case.entries))
+    return History(case.entries, paths, path, len(paths), name=case.name, case=case)
 
 
-def _case_calls(entry: Entry, path: Path) -> tuple[Path, ...]:
-    n_calls = len(entry.message.tool_calls) if isinstance(entry, MessageEntry) else 0
-    return tuple((*path, "tool_calls", number) for number in range(n_calls))
+def _case_paths(entry: Entry, path: Path) -> EntryPaths:
+    if not isinstance(entry, MessageEntry):
+        return EntryPaths(path)
+    content = entry.message.content
+    n_blocks = len(content) if isinstance(content, tuple) else 0
+    return EntryPaths(
+        path,
+        tuple((*path, "tool_calls", number) for number in range(len(entry.message.tool_calls))),
+        tuple((*path, "content", number) for number in range(n_blocks)),
+    )
 
 
 _ORIGINS = {
@@ -160,9 +174,9 @@ def _of_transcript(transcript: Transcript) -> History:
     reading = transcript.reading
     return History(
         tuple(_entry(at, read) for at, read in enumerate(reading.messages)),
-        tuple(read.path for read in reading.messages),
+        tuple(EntryPaths(read.path, read.call_paths, read.block_paths) for read in reading.messages),
         transcript.path,
-        tuple(read.call_paths for read in reading.messages),
+        transcript.n_items,
         reading.tools,
         reading.notes,
         transcript.dialect,

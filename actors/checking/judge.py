@@ -5,14 +5,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from actors.checking.histories import Found, History
-from actors.checking.model import Complaint, Kind, Place, Question, RepairLine, Report
+from actors.checking.model import Complaint, Place, Question, RepairLine, Report
+from actors.checking.part import part_of
+from actors.checking.stored import as_stored, judgeable
 from actors.checking.words import words_of
 from actors.errors import EmptyReminderBody, UnknownReminderSource
 from actors.history import Entry, MessageEntry, ReminderEntry
 from actors.projection import Projection, ProjectionOptions, RepairRule, project
 from actors.reminders import REGISTRY
 from providers.legality import Finding, check
-from providers.model import Block, Dialect, FileBlock, ImageBlock, Message, ModelProfile, Request, Role
+from providers.model import Dialect, Message, ModelProfile, Request
 from providers.transcripts import LineFinder, Path, shown_path
 
 
@@ -23,9 +25,10 @@ def judge(found: Found, question: Question) -> Iterable[Report]:
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """A finding, and the dialects that have it."""
+    """A finding, the number of the same ones before it, and the dialects that have it."""
 
     finding: Finding
+    nth: int
     dialects: tuple[Dialect, ...]
 
 
@@ -35,12 +38,15 @@ class _Judge:
         self._lines = lines
         self._dialects = dialects_for(history, question)
         self._profiles = {d: self._profile(d, question.profile_of) for d in self._dialects}
-        self._entries = tuple(map(_judgeable, history.entries))
+        self._entries = tuple(map(judgeable, history.entries))
 
     def report(self) -> Report:
         history = self._history
-        stored = tuple(map(_as_stored, self._entries))
-        complaints = [*self._notes(), *map(self._complaint, self._check({None: stored}))]
+        stored = tuple(map(as_stored, self._entries))
+        complaints = [
+            *self._notes(),
+            *map(self._complaint, self._check(dict.fromkeys(self._dialects, stored))),
+        ]
         repairs: tuple[RepairLine, ...] = ()
         remaining: tuple[Complaint, ...] = ()
         failure = None
@@ -51,8 +57,8 @@ class _Judge:
             complaints.append(self._unpresentable(error))
         else:
             repairs = self._repairs(projections)
-            messages = {d: projection.messages for d, projection in projections.items()}
-            remaining = tuple(self._remaining(refused) for refused in self._check(messages))
+            sent = {d: projection.messages for d, projection in projections.items()}
+            remaining = tuple(self._remaining(refused, projections) for refused in self._check(sent))
         return Report(
             history.name,
             self._place(history.path),
@@ -60,7 +66,7 @@ class _Judge:
             history.is_request,
             self._dialects,
             tuple(dict.fromkeys(profile.name for profile in self._profiles.values())),
-            len(history.entries),
+            history.n_items,
             tuple(sorted(complaints, key=self._order)),
             repairs,
             len({line.at for line in repairs}),
@@ -76,16 +82,16 @@ class _Judge:
         is_told = case is not None and case.mid_conversation_system
         return replace(profile, mid_conversation_system=True) if is_told else profile
 
-    def _check(self, messages: Mapping[Dialect | None, tuple[Message, ...]]) -> list[_Refused]:
+    def _check(self, messages: Mapping[Dialect, tuple[Message, ...]]) -> list[_Refused]:
         """What each dialect finds in its messages, the same finding of several as one."""
-        by_finding: dict[Finding, list[Dialect]] = {}
+        by_finding: dict[tuple[Finding, int], list[Dialect]] = {}
         for dialect, profile in self._profiles.items():
-            request = Request(
-                profile.name, messages.get(dialect, messages.get(None, ())), self._history.tools
-            )
-            for finding in dict.fromkeys(check(request, dialect, profile)):
-                by_finding.setdefault(finding, []).append(dialect)
-        return [_Refused(finding, tuple(dialects)) for finding, dialects in by_finding.items()]
+            request = Request(profile.name, messages[dialect], self._history.tools)
+            seen: Counter[Finding] = Counter()
+            for finding in check(request, dialect, profile):
+                by_finding.setdefault((finding, seen[finding]), []).append(dialect)
+                seen[finding] += 1
+        return [_Refused(finding, nth, tuple(dialects)) for (finding, nth), dialects in by_finding.items()]
 
     def _project(self, profile: ModelProfile) -> Projection:
         case = self._history.case
@@ -106,7 +112,7 @@ class _Judge:
                 counts.setdefault((at, rule), {})[dialect] = n_times
         return tuple(
             RepairLine(
-                self._place(self._history.paths[at]),
+                self._place(self._history.paths[at].own),
                 _role_of(self._history.entries[at]),
                 tuple(by_dialect),
                 rule,
@@ -121,7 +127,7 @@ class _Judge:
         """What the reader noted; its own format refuses it, and every one where there is none."""
         own = self._history.dialect if self._history.is_certain else None
         refusing = tuple(d for d in self._dialects if own in (None, d))
-        at_path = {path: at for at, path in enumerate(self._history.paths)}
+        at_path = {paths.own: at for at, paths in enumerate(self._history.paths)}
         for note in self._history.notes:
             at = _entry_at(note.path, at_path)
             role = None if at is None else _role_of(self._history.entries[at])
@@ -134,27 +140,24 @@ class _Judge:
         if at is None:
             path, role = self._history.path, None
         else:
-            path, role = self._path_of(at, finding), _role_of(self._history.entries[at])
+            entry = self._history.entries[at]
+            path, role = part_of(entry, self._history.paths[at], finding, refused.nth), _role_of(entry)
         return Complaint(
             self._place(path), role, finding.kind, refused.dialects, finding.rule, finding.text, at
         )
 
-    def _remaining(self, refused: _Refused) -> Complaint:
-        """It is about the repaired messages, which stand in no file."""
+    def _remaining(self, refused: _Refused, projections: Mapping[Dialect, Projection]) -> Complaint:
+        """It is about a repaired message; its place is that of the first entry in it."""
         finding = refused.finding
-        kind: Kind = finding.kind
-        where = self._place(self._history.path)
-        return Complaint(where, None, kind, refused.dialects, finding.rule, finding.text, None)
-
-    def _path_of(self, at: int, finding: Finding) -> Path:
-        """The call that the finding names, if it is of this message; else the message."""
-        entry = self._history.entries[at]
-        if isinstance(entry, MessageEntry):
-            calls = zip(entry.message.tool_calls, self._history.call_paths[at], strict=True)
-            named = [path for call, path in calls if repr(call.id) in finding.text]
-            if named:
-                return named[-1]
-        return self._history.paths[at]
+        at: int | None = None
+        if finding.message_index is not None:
+            sources = projections[refused.dialects[0]].sources[finding.message_index]
+            at = sources[0] if sources else None
+        path = self._history.path if at is None else self._history.paths[at].own
+        role = None if at is None else _role_of(self._history.entries[at])
+        return Complaint(
+            self._place(path), role, finding.kind, refused.dialects, finding.rule, finding.text, at
+        )
 
     def _unpresentable(self, error: UnknownReminderSource | EmptyReminderBody) -> Complaint:
         reminders = [
@@ -163,7 +166,7 @@ class _Judge:
             if isinstance(entry, ReminderEntry) and (entry.source not in REGISTRY or not entry.body)
         ]
         at = reminders[0] if reminders else None
-        path = self._history.path if at is None else self._history.paths[at]
+        path = self._history.path if at is None else self._history.paths[at].own
         role = None if at is None else "reminder"
         return Complaint(self._place(path), role, "history", self._dialects, error.code, str(error), at)
 
@@ -177,7 +180,10 @@ class _Judge:
 
 
 def dialects_for(history: History, question: Question) -> tuple[Dialect, ...]:
-    """Those that were asked for; else the model's, the file's own among them; else the file's own; else all."""
+    """Those that were asked for; else the model's; else the file's own; else all.
+
+    Of several that a model speaks only the file's own counts, if it is one.
+    """
     if question.dialects:
         return tuple(dict.fromkeys(question.dialects))
     own = history.dialect if history.is_certain else None
@@ -196,34 +202,3 @@ def _entry_at(path: Path, at_path: Mapping[Path, int]) -> int | None:
 
 def _role_of(entry: Entry) -> str:
     return entry.message.role.value if isinstance(entry, MessageEntry) else "reminder"
-
-
-def _as_stored(entry: Entry) -> Message:
-    """The entry as it would go out if nothing were done to it."""
-    if isinstance(entry, MessageEntry):
-        return entry.message
-    return Message(Role.USER, entry.body, cache=entry.cache)
-
-
-_IN_PLACE = "data:image/png;base64,AAAA"
-
-
-def _judgeable(entry: Entry) -> Entry:
-    """Attachments that lie elsewhere are legal on the wire but no data URLs: one with data stands for them."""
-    content = entry.message.content if isinstance(entry, MessageEntry) else None
-    if not isinstance(entry, MessageEntry) or not isinstance(content, tuple):
-        return entry
-    if not any(map(_is_elsewhere, content)):
-        return entry
-    blocks = tuple(_with_data(block) if _is_elsewhere(block) else block for block in content)
-    return replace(entry, message=replace(entry.message, content=blocks))
-
-
-def _is_elsewhere(block: Block) -> bool:
-    if isinstance(block, FileBlock) and block.text is not None:
-        return False
-    return isinstance(block, ImageBlock | FileBlock) and not (block.data_url or "").startswith("data:")
-
-
-def _with_data(block: Block) -> Block:
-    return replace(block, data_url=_IN_PLACE) if isinstance(block, ImageBlock | FileBlock) else block

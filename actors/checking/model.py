@@ -88,7 +88,7 @@ class Report:
     failure: str | None = None
 
     def counts(self, complaint: Complaint) -> bool:
-        """Would it be refused? A history is not sent as it stands, so conditions on whole requests do not count."""
+        """Would it be refused? Conditions on whole requests count only where one is sent as it stands."""
         return bool(complaint.dialects) and (complaint.kind != "request" or self.is_request)
 
     @property
