@@ -150,7 +150,7 @@ class _Blocks:
         if self._role is not Role.USER:
             text = f"a tool_result stands in a message of role {self._role}; only a user's holds results"
             self._notes.add(NoteRule.WRONG_PLACE, path, text)
-        call_id = self._notes.text(block, "tool_use_id", path) or None
+        call_id = self._notes.optional_text(block, "tool_use_id", path)
         content, inner, inner_mark = _result_content(block.get("content"), (*path, "content"), self._notes)
         mark = self._notes.cache_mark(block, path) or inner_mark
         is_error = self._notes.flag(block, "is_error", path)
@@ -177,7 +177,7 @@ def _call(block: _Fields, path: Path, n_before: int, notes: Notes) -> ToolCall:
     if "input" not in block:
         notes.add(NoteRule.MISSING, path, "input is missing")
     return ToolCall(
-        notes.text(block, "id", path),
+        notes.optional_text(block, "id", path) or "",  # a rule finds that it is missing
         notes.text(block, "name", path),
         block.get("input", {}),
         after_block=n_before,

@@ -136,14 +136,15 @@ class _Items:
 
     def _call(self, item: JsonObject, arguments: JsonValue, path: Path) -> None:
         answer = self._open(path)
-        call_id, name = (self._notes.text(item, key, path) for key in ("call_id", "name"))
+        call_id = self._notes.optional_text(item, "call_id", path) or ""  # a rule finds that it is missing
+        name = self._notes.text(item, "name", path)
         answer.calls.append(ToolCall(call_id, name, arguments, after_block=len(answer.blocks)))
         answer.call_paths.append(path)
 
     def _output(self, item: JsonObject, path: Path) -> None:
         self.flush()
         content, paths = _content(item.get("output"), (*path, "output"), self._notes)
-        call_id = self._notes.text(item, "call_id", path) or None
+        call_id = self._notes.optional_text(item, "call_id", path)
         message = Message(Role.TOOL, content, tool_call_id=call_id)
         self.messages.append(ReadMessage(message, path, block_paths=paths))
 
