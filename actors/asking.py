@@ -6,7 +6,7 @@ from typing import assert_never
 
 import anyio
 
-from actors.compose import Composed, compose
+from actors.compose import Composed
 from actors.errors import RequestTooLarge
 from actors.events import AnswerCommitted, AnswerDropped, ReasoningArrived, RetryWaits, TextArrived
 from actors.exchange import Exchange
@@ -14,8 +14,8 @@ from actors.history import Authority, Entry, MessageEntry, Origin
 from actors.ledger import Completed
 from actors.parts import Parts
 from actors.ports import ResolvedModel
-from actors.projection import ProjectionOptions
-from actors.records import AnswerBroken, EntriesAppended, TurnId
+from actors.projection import ProjectionOptions, has_sealed
+from actors.records import AnswerBroken, EntriesAppended, PrefixBuilt, Record, RequestMade, TurnId
 from actors.tools import Tool
 from providers.errors import RetryableError
 from providers.model import (
@@ -74,6 +74,7 @@ class Asking:
             ProviderError: the provider gave no answer.
         """
         composed = await self._fitting()
+        self._record(composed)
         n_restarts = 0
         while True:
             exchange = self._exchange = Exchange(self._frozen.model.provider, composed.request, self._saw)
@@ -115,23 +116,45 @@ class Asking:
 
     def _compose(self) -> Composed:
         parts, frozen = self._parts, self._frozen
-        profile = frozen.model.profile
-        options = ProjectionOptions(
-            mid_conversation_system=profile.mid_conversation_system,
-            peers_may_use_system_role=parts.peers_may_use_system_role,
-            apply_cache_control=profile.cache_marks,
-            model=profile.name,
-        )
-        return compose(
+        return parts.composer.compose(
             frozen.prefix,
             parts.history,
-            frozen.specs,
             frozen.model,
-            options,
+            self._options(),
             max_output_tokens=parts.agent.max_output_tokens,
             output=frozen.output,
             priority=Priority.HUMAN if parts.is_human_waiting else Priority.BACKGROUND,
         )
+
+    def _options(self) -> ProjectionOptions:
+        profile = self._frozen.model.profile
+        return ProjectionOptions(
+            mid_conversation_system=profile.mid_conversation_system,
+            peers_may_use_system_role=self._parts.peers_may_use_system_role,
+            apply_cache_control=profile.cache_marks,
+            model=profile.name,
+            tools=self._frozen.specs,
+        )
+
+    def _record(self, composed: Composed) -> None:
+        """Writes down what goes out, so that it can be looked at later; nothing waits for it."""
+        parts, frozen = self._parts, self._frozen
+        options = self._options()
+        made = RequestMade(
+            turn_id=self._turn_id,
+            model=frozen.model.name,
+            reader=frozen.model.profile.name,
+            mid_conversation_system=options.mid_conversation_system,
+            peers_may_use_system_role=options.peers_may_use_system_role,
+            cache_marks=options.apply_cache_control,
+            n_messages=len(composed.request.messages),
+            n_tokens=composed.size.total,
+            fingerprint=composed.fingerprint,
+            at=parts.now_s(),
+        )
+        built = PrefixBuilt(frozen.prefix, frozen.specs)
+        records: tuple[Record, ...] = (made,) if built == parts.ledger.fold.built else (built, made)
+        parts.ledger.submit(*records)
 
     def _saw(self, event: ModelEvent) -> None:
         parts = self._parts
@@ -157,18 +180,24 @@ class Asking:
     def _commit(self, answered: Answered, composed: Composed) -> Answered:
         """Submits the answer; where the provider reported no usage, with our own count."""
         usage = answered.usage
+        self._frozen.model.counter.observe(composed.n_counted, usage)
         text = text_of(answered.message.content)
         if usage.is_estimated and not usage.total_input_tokens:
             counter = self._frozen.model.counter
             usage = Usage(
                 input_tokens=composed.size.total,
-                output_tokens=counter.count_message(answered.message),
+                output_tokens=counter.corrected(counter.count_message(answered.message)),
                 is_estimated=True,
             )
             answered = replace(answered, usage=usage)
         parts = self._parts
         event = AnswerCommitted(parts.name, text, usage, len(answered.message.tool_calls))
-        self._append(answered.message, usage=usage, then=lambda error: None if error else parts.emit(event))
+        self._append(
+            answered.message,
+            usage=usage,
+            request_fingerprint=composed.fingerprint if has_sealed(answered.message) else None,
+            then=lambda error: None if error else parts.emit(event),
+        )
         return answered
 
     def _append(
@@ -176,6 +205,7 @@ class Asking:
         message: Message,
         *,
         usage: Usage | None = None,
+        request_fingerprint: str | None = None,
         is_partial: bool = False,
         then: Completed | None = None,
     ) -> None:
@@ -187,6 +217,7 @@ class Asking:
             authority=Authority.DATA,
             usage=usage,
             model=self._frozen.model.profile.name,
+            request_fingerprint=request_fingerprint,
             is_partial=is_partial,
             at=parts.now_s(),
         )

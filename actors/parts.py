@@ -6,6 +6,7 @@ from pathlib import Path
 
 from actors.address import Address
 from actors.agent import Agent, Limits
+from actors.compose import Composer
 from actors.events import SessionEvent
 from actors.history import Entry, EntryId
 from actors.ledger import Ledger
@@ -39,6 +40,7 @@ class Parts:
     is_plan_mode: Callable[[], bool] = lambda: False
     is_human_waiting: bool = True
     peers_may_use_system_role: bool = False
+    composer: Composer = field(default_factory=Composer)
     files_read: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     @property

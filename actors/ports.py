@@ -13,7 +13,8 @@ from actors.history import Authority
 from actors.permission import PermissionClass
 from actors.records import AgentState, Record
 from providers.model import ModelProfile
-from providers.ports import Provider, TokenCounter
+from providers.ports import Provider
+from providers.tokens import CorrectedCounter
 
 
 class Log(Protocol):
@@ -130,7 +131,7 @@ class ResolvedModel:
     name: str
     provider: Provider
     profile: ModelProfile
-    counter: TokenCounter
+    counter: CorrectedCounter
 
 
 class Models(Protocol):

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from actors.address import Address, AgentId
 from actors.envelope import Envelope, EnvelopeId
 from actors.history import Entry
-from providers.model import Usage
+from providers.model import ToolSpec, Usage
 
 TurnId = NewType("TurnId", str)
 
@@ -128,6 +128,38 @@ class TurnStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class PrefixBuilt:
+    """What stands in front of the conversation from here on: the entries of the prefix, and the tools.
+
+    Written for looking back only: a turn builds its prefix anew.
+    """
+
+    prefix: tuple[Entry, ...]
+    tools: tuple[ToolSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestMade:
+    """A request that goes out now. With all that stands before it in the log, it can be made again.
+
+    `model` is its full name; `reader` and the three choices are what the
+    projection was told of it. `n_tokens` was expected, `fingerprint` is what
+    the request said.
+    """
+
+    turn_id: TurnId
+    model: str
+    reader: str
+    mid_conversation_system: bool
+    peers_may_use_system_role: bool
+    cache_marks: bool
+    n_messages: int
+    n_tokens: int
+    fingerprint: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerBroken:
     """A stream broke after something was shown; the text is kept here, not in the history."""
 
@@ -189,6 +221,8 @@ Record: TypeAlias = (
     | EnvelopeDropped
     | EntriesAppended
     | TurnStarted
+    | PrefixBuilt
+    | RequestMade
     | AnswerBroken
     | CallsStarted
     | TurnEnded

@@ -24,7 +24,9 @@ from actors.records import (
     EnvelopesPresented,
     EnvelopesTaken,
     ModeChanged,
+    PrefixBuilt,
     Record,
+    RequestMade,
     SnapshotTaken,
     StateChanged,
     TurnEnded,
@@ -51,6 +53,7 @@ class AgentFold:
     `waiting` holds what was accepted and not yet taken, in log order;
     `receipts` how far every envelope ever accepted has come; `sequences` the
     last sequence number by sender; `spent_usd` the cost where prices are known.
+    `built` is the prefix of the newest request.
     """
 
     opened: AgentOpened | None = None
@@ -65,6 +68,8 @@ class AgentFold:
     mode: str | None = None
     spent: Usage = field(default_factory=Usage)
     spent_usd: float = 0.0
+    built: PrefixBuilt | None = None
+    n_requests: int = 0
     n_turns: int = 0
     n_records: int = 0
 
@@ -101,6 +106,10 @@ class AgentFold:
                 self.snapshot = record.snapshot
             case ModeChanged():
                 self.mode = record.mode
+            case PrefixBuilt():
+                self.built = record
+            case RequestMade():
+                self.n_requests += 1
             case AnswerBroken():
                 pass
             case _:

@@ -13,7 +13,7 @@ from host.store.memory import MemoryStore
 from host.store.ports import Store
 from host.surroundings import Unseen
 from providers.scripted import SCRIPTED_PROFILE
-from providers.tokens import EstimateCounter
+from providers.tokens import CorrectedCounter, EstimateCounter
 
 # Every history here fits easily, so that none is counted a second time for being large.
 _ROOMY = replace(SCRIPTED_PROFILE, window_tokens=4_000_000)
@@ -35,7 +35,7 @@ class _OneModel:
 def host_of(model: CannedModel, store: Store | None = None) -> Host:
     return Host(
         store=store if store is not None else MemoryStore(),
-        models=_OneModel(ResolvedModel(model.name, model, _ROOMY, EstimateCounter())),
+        models=_OneModel(ResolvedModel(model.name, model, _ROOMY, CorrectedCounter(EstimateCounter()))),
         surroundings=Unseen(),
         clock=SystemClock(),
         ids=RandomIds(),

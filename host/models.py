@@ -17,7 +17,6 @@ from providers.install import is_installed
 from providers.local import LocalProvider
 from providers.local_process import LOCAL_MODEL, LocalServer
 from providers.model import Dialect, ModelProfile
-from providers.observed import Observed
 from providers.openai_chat import OpenAIChatProvider
 from providers.ports import Provider, TokenCounter
 from providers.retry import Retrying, RetryPolicy
@@ -90,12 +89,8 @@ class ConfiguredModels:
 
     def _counted(self, full: str, profile: ModelProfile, counter: TokenCounter) -> ResolvedModel:
         """The model with a counter that learns from what its provider reports."""
-        corrected = CorrectedCounter(counter)
-        provider = Observed(
-            self._provider(_split(full)[0]),
-            lambda request, answered: corrected.observe(request, answered.usage),
-        )
-        self._resolved[full] = ResolvedModel(full, provider, profile, corrected)
+        provider = self._provider(_split(full)[0])
+        self._resolved[full] = ResolvedModel(full, provider, profile, CorrectedCounter(counter))
         return self._resolved[full]
 
     def default_name(self) -> str:

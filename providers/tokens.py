@@ -13,7 +13,7 @@ from providers.estimate import (
     message_texts,
     tool_text,
 )
-from providers.model import Message, Request, ToolSpec, Usage
+from providers.model import Message, ToolSpec, Usage
 from providers.ports import TokenCounter
 from providers.ranks import ensure_ranks, load_ranks, ranks_if_loaded
 
@@ -25,7 +25,6 @@ __all__ = [
     "CountCache",
     "EstimateCounter",
     "TiktokenCounter",
-    "count_request",
     "counter_for",
     "ensure_ranks",
     "load_ranks",
@@ -148,15 +147,12 @@ def _estimate_tool(tool: ToolSpec) -> int:
     return estimate_tools((tool,))
 
 
-def count_request(counter: TokenCounter, request: Request) -> int:
-    """The tokens of a request's messages and tools, without the provider's framing."""
-    return sum(map(counter.count_message, request.messages)) + counter.count_tools(request.tools)
-
-
 class CorrectedCounter:
-    """Another counter times what one model was seen to count more or less.
+    """Another counter, and what one model was seen to count more or less.
 
-    One of these per provider and model. `ratio` is the smoothed quotient of
+    Counts are the other counter's, so that they can be kept and added up;
+    `corrected` makes of a sum what the model will. One of these per provider
+    and model. `ratio` is the smoothed quotient of
     reported and own count, between 0.5 and 2: what lies beyond is no other
     tokenizer but another request (a cut one, a hidden prompt).
     """
@@ -179,25 +175,25 @@ class CorrectedCounter:
     def is_exact(self) -> bool:
         return self._counter.is_exact
 
-    def observe(self, request: Request, usage: Usage) -> None:
-        """Learns from a provider's report on a request; its own estimates teach nothing."""
-        counted = count_request(self._counter, request)
+    def observe(self, n_counted: int, usage: Usage) -> None:
+        """Learns from a provider's report on a request of so many counted tokens; estimates teach nothing."""
         reported = usage.total_input_tokens
-        if usage.is_estimated or counted < self._MIN_TOKENS or reported <= 0:
+        if usage.is_estimated or n_counted < self._MIN_TOKENS or reported <= 0:
             return
-        seen = min(self._MAX_RATIO, max(self._MIN_RATIO, reported / counted))
+        seen = min(self._MAX_RATIO, max(self._MIN_RATIO, reported / n_counted))
         self._ratio = (
             seen if self._ratio is None else self._ratio + self._WEIGHT_OF_NEWEST * (seen - self._ratio)
         )
 
     def count_text(self, text: str) -> int:
-        return self._corrected(self._counter.count_text(text))
+        return self._counter.count_text(text)
 
     def count_message(self, message: Message) -> int:
-        return self._corrected(self._counter.count_message(message))
+        return self._counter.count_message(message)
 
     def count_tools(self, tools: tuple[ToolSpec, ...]) -> int:
-        return self._corrected(self._counter.count_tools(tools))
+        return self._counter.count_tools(tools)
 
-    def _corrected(self, n_tokens: int) -> int:
+    def corrected(self, n_tokens: int) -> int:
+        """What the model is expected to make of so many counted tokens."""
         return math.ceil(n_tokens * self.ratio)

@@ -18,7 +18,6 @@ from host.surroundings import Machine, Surroundings, Unseen
 from host.testing import VirtualClock
 from providers.anthropic.provider import AnthropicProvider
 from providers.local import LocalProvider
-from providers.observed import Observed
 from providers.openai_chat.provider import OpenAIChatProvider
 from providers.ports import Provider, TokenCounter
 from providers.retry import Retrying
@@ -32,9 +31,8 @@ def providers(
     local: LocalProvider,
     scripted: ScriptedProvider,
     retrying: Retrying,
-    observed: Observed,
 ) -> list[Provider]:
-    return [anthropic, openai_chat, local, scripted, retrying, observed]
+    return [anthropic, openai_chat, local, scripted, retrying]
 
 
 def token_counters(

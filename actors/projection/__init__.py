@@ -3,5 +3,6 @@
 from actors.projection.incremental import Projector
 from actors.projection.model import Projection, ProjectionOptions, Repair, RepairRule
 from actors.projection.pipeline import project
+from actors.projection.thinking import has_sealed
 
-__all__ = ["Projection", "ProjectionOptions", "Projector", "Repair", "RepairRule", "project"]
+__all__ = ["Projection", "ProjectionOptions", "Projector", "Repair", "RepairRule", "has_sealed", "project"]

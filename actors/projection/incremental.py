@@ -28,17 +28,25 @@ class Projector:
     see that it is the same one. Another history or other options are no error:
     they cost a full projection. `n_kept` tells how many messages at the
     beginning were taken over; they are the same objects as before, those with
-    cache marks aside.
+    cache marks aside. `epoch` rises whenever none can be.
     """
 
     def __init__(self) -> None:
         self._options: ProjectionOptions | None = None
+        self.epoch = 0
         self._forget()
 
+    @property
+    def n_settled(self) -> int:
+        """How many messages at the beginning will stay as they are while the history only grows."""
+        return len(self._head.messages)
+
     def _forget(self) -> None:
+        self.epoch += 1
         self.n_kept = 0
         self._head = Stretch()
         self._head_entries: list[Entry] = []
+        self._answer: Entry | None = None
         self._head_trace: Trace | None = None
         self._n_traced = 0
         self._tail: Stretch | None = None
@@ -73,8 +81,12 @@ class Projector:
         return trace.fingerprint()
 
     def _begins(self, entries: Sequence[Entry]) -> bool:
+        """Are these the settled entries, and behind them the answer that settled them?"""
         n_head = len(self._head_entries)
-        return n_head <= len(entries) and all(map(is_, self._head_entries, entries))
+        if not n_head:
+            return True
+        is_longer = n_head < len(entries) and entries[n_head] is self._answer
+        return is_longer and all(map(is_, self._head_entries, entries))
 
     def _settle(self, entries: Sequence[Entry], options: ProjectionOptions) -> None:
         """Moves what stands before the newest answer into the head."""
@@ -91,6 +103,7 @@ class Projector:
             clear_marks(stretch.messages, stretch.marks)
         self._head.extend(stretch)
         self._head_entries.extend(settled)
+        self._answer = entries[n_settled]
 
     def _stretch(self, entries: Sequence[Entry], options: ProjectionOptions) -> Stretch:
         calls_before = self._head.calls

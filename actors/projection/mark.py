@@ -16,8 +16,9 @@ _MARK = CacheMark()
 def set_mark(messages: list[Message], marks: list[int], options: ProjectionOptions) -> int | None:
     """Marks the last message that is not of the system, and tells which it is.
 
-    All other marks go, but those of system messages. `marks` are the places of all marks, before and after. A request that must
-    not write the cache has its mark one message earlier, or none.
+    All other marks go, but those of system messages. `marks` are the places of
+    all marks, before and after. A request that must not write the cache has
+    its mark one message earlier, or none.
     """
     if not options.apply_cache_control:
         return None

@@ -14,7 +14,7 @@ from host.testing import VirtualClock
 from providers.errors import ModelNotFound
 from providers.ports import Provider
 from providers.scripted import ScriptedProvider
-from providers.tokens import EstimateCounter
+from providers.tokens import CorrectedCounter, EstimateCounter
 
 
 class ScriptedModels:
@@ -32,7 +32,9 @@ class ScriptedModels:
         provider = self._providers.get(wanted)
         if provider is None:
             raise ModelNotFound(f"no model named {wanted!r}")
-        return ResolvedModel(wanted, self._wrap(provider), provider.profile, EstimateCounter())
+        return ResolvedModel(
+            wanted, self._wrap(provider), provider.profile, CorrectedCounter(EstimateCounter())
+        )
 
     async def sharpen(self, model: ResolvedModel) -> ResolvedModel:
         return model

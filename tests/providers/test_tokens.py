@@ -9,14 +9,13 @@ import anyio
 import pytest
 
 from providers.errors import RanksUnavailable
-from providers.model import Message, Request, Role, ToolCall, ToolSpec, Usage
+from providers.model import Message, Role, ToolCall, ToolSpec, Usage
 from providers.ranks import ensure_ranks, load_ranks, parse_ranks, ranks_if_loaded
 from providers.tokens import (
     CorrectedCounter,
     CountCache,
     EstimateCounter,
     TiktokenCounter,
-    count_request,
     counter_for,
 )
 
@@ -168,39 +167,39 @@ def test_without_ranks_the_estimate_counts_and_says_so() -> None:
     assert not fallback.is_exact
 
 
-def request(n_characters: int) -> Request:
-    return Request("m", (Message(Role.USER, "a" * n_characters),))
-
-
 def test_a_counter_learns_what_the_provider_counts() -> None:
-    corrected = CorrectedCounter(EstimateCounter())
-    asked = request(3_000)
-    assert count_request(corrected, asked) == 1_000
-    corrected.observe(asked, Usage(900, 300, 300))
-    assert count_request(corrected, asked) == 1_500
-    corrected.observe(asked, Usage(1_000))
-    assert 1_000 < count_request(corrected, asked) < 1_500
+    counter = CorrectedCounter(EstimateCounter())
+    assert counter.corrected(1_000) == 1_000
+    counter.observe(1_000, Usage(900, 300, 300))
+    assert counter.corrected(1_000) == 1_500
+    counter.observe(1_000, Usage(1_000))
+    assert 1_000 < counter.corrected(1_000) < 1_500
+
+
+def test_what_is_learned_changes_no_count() -> None:
+    counter = CorrectedCounter(EstimateCounter())
+    counter.observe(1_000, Usage(1_500))
+    tool = ToolSpec("Look", "Looks.", {"type": "object"})
+    assert counter.count_text("a" * 30) == 10
+    assert counter.count_message(Message(Role.USER, "a" * 30)) == 10
+    assert counter.count_tools((tool,)) == EstimateCounter().count_tools((tool,))
 
 
 @pytest.mark.parametrize(("reported", "ratio"), [(1_000_000, 2.0), (1, 0.5)])
 def test_a_correction_is_bounded(reported: int, ratio: float) -> None:
-    corrected = CorrectedCounter(EstimateCounter())
-    corrected.observe(request(3_000), Usage(reported))
-    assert corrected.ratio == ratio
+    counter = CorrectedCounter(EstimateCounter())
+    counter.observe(1_000, Usage(reported))
+    assert counter.ratio == ratio
 
 
 @pytest.mark.parametrize(
-    ("asked", "usage"),
-    [
-        (request(3_000), Usage(9_000, is_estimated=True)),
-        (request(3_000), Usage(0)),
-        (request(30), Usage(900)),
-    ],
+    ("n_counted", "usage"),
+    [(1_000, Usage(3_000, is_estimated=True)), (1_000, Usage(0)), (10, Usage(300))],
 )
-def test_what_says_nothing_teaches_nothing(asked: Request, usage: Usage) -> None:
-    corrected = CorrectedCounter(EstimateCounter())
-    corrected.observe(asked, usage)
-    assert corrected.ratio == 1.0
+def test_what_says_nothing_teaches_nothing(n_counted: int, usage: Usage) -> None:
+    counter = CorrectedCounter(EstimateCounter())
+    counter.observe(n_counted, usage)
+    assert counter.ratio == 1.0
 
 
 def test_counting_again_after_one_new_message_costs_that_message_only() -> None:

@@ -108,9 +108,10 @@ def test_what_stands_before_the_newest_answer_is_kept() -> None:
     projector = Projector()
     first = projector.project(WORK, _PLAIN)
     assert projector.n_kept == 0
-    second = projector.project((*WORK, answer("a")), _PLAIN)
+    answered = (*WORK, answer("a"))
+    second = projector.project(answered, _PLAIN)
     assert projector.n_kept == 1
-    projector.project((*WORK, answer("a"), user("v")), _PLAIN)
+    projector.project((*answered, user("v")), _PLAIN)
     assert projector.n_kept == 3
     assert all(was is now for was, now in zip(first.messages, second.messages, strict=False))
 
@@ -224,3 +225,14 @@ def test_a_shorter_history_is_seen() -> None:
     projector = Projector()
     projector.project((*WORK, answer("a"), user("v")), _PLAIN)
     assert projector.project(WORK[:1], _PLAIN) == project(WORK[:1], _PLAIN)
+
+
+def test_what_an_answer_settled_is_open_again_without_the_answer() -> None:
+    projector = Projector()
+    projector.project((*WORK, answer("a"), user("v")), _PLAIN)
+    for tail in ((), (user("v"),), (reminder("context_prefix", "floats to the front of its turn"),)):
+        entries = (*WORK, *tail)
+        assert projector.project(entries, _PLAIN) == project(entries, _PLAIN)
+    cut = (user("u"), reminder("context_prefix", "floats to the front"))
+    projector.project((cut[0], answer("a")), _PLAIN)
+    assert projector.project(cut, _PLAIN) == project(cut, _PLAIN)
