@@ -75,6 +75,12 @@ _LONG = settings(
 )
 
 
+def _many(max_size: int) -> st.SearchStrategy[Steps]:
+    """Six lists of steps as one: a single list of up to 60 has seven on the average, which tries little."""
+    parts = st.lists(steps(max_size // 6), min_size=6, max_size=6)
+    return parts.map(lambda lists: [step for taken in lists for step in taken])
+
+
 def _request(taken: Steps, prefix: str, profile: ModelProfile, turn: _Turn) -> Request:
     options = ProjectionOptions(
         mid_conversation_system=profile.mid_conversation_system,
@@ -120,7 +126,7 @@ def _check(taken: Steps, prefix: str, profile: ModelProfile, turn: _Turn) -> Non
 
 
 @_QUICK
-@given(steps(40), _PREFIXES, _PROFILES, _TURNS)
+@given(_many(60), _PREFIXES, _PROFILES, _TURNS)
 def test_any_history_becomes_bodies_that_are_taken(
     taken: Steps, prefix: str, profile: ModelProfile, turn: _Turn
 ) -> None:
@@ -129,7 +135,7 @@ def test_any_history_becomes_bodies_that_are_taken(
 
 @pytest.mark.slow
 @_LONG
-@given(steps(150), _PREFIXES, _PROFILES, _TURNS)
+@given(_many(240), _PREFIXES, _PROFILES, _TURNS)
 def test_long_histories_become_bodies_that_are_taken(
     taken: Steps, prefix: str, profile: ModelProfile, turn: _Turn
 ) -> None:
