@@ -139,7 +139,7 @@ class Asking:
     def _record(self, composed: Composed) -> None:
         """Writes down what goes out, so that it can be looked at later; nothing waits for it."""
         parts, frozen = self._parts, self._frozen
-        options = self._options()
+        options = composed.options
         made = RequestMade(
             turn_id=self._turn_id,
             model=frozen.model.name,

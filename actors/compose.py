@@ -13,13 +13,14 @@ from providers.tokens import CorrectedCounter
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """A request, the projection that it came from, and its size.
+    """A request, the projection that it came from and what that was told, and its size.
 
     `n_counted` are its tokens before the correction by what the model was seen
     to count; `fingerprint` is what it says.
     """
 
     request: Request
+    options: ProjectionOptions
     projection: Projection
     size: RequestSize
     n_counted: int
@@ -70,7 +71,8 @@ class Composer:
             reserve=reserve_tokens(limit, profile.window_tokens),
         )
         n_counted = n_prefix + n_tools + n_conversation
-        return Composed(request, projection, size, n_counted, self._projector.fingerprint())
+        fingerprint = self._projector.fingerprint()
+        return Composed(request, options, projection, size, n_counted, fingerprint)
 
 
 class _Tally:

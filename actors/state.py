@@ -53,12 +53,14 @@ class AgentFold:
     `waiting` holds what was accepted and not yet taken, in log order;
     `receipts` how far every envelope ever accepted has come; `sequences` the
     last sequence number by sender; `spent_usd` the cost where prices are known.
+    `newest_of` tells where in the history the newest entry of a source stands,
     `built` is the prefix of the newest request.
     """
 
     opened: AgentOpened | None = None
     snapshot: dict[str, JsonValue] | None = None
     history: list[Entry] = field(default_factory=list)
+    newest_of: dict[str, int] = field(default_factory=dict)
     waiting: dict[EnvelopeId, Envelope] = field(default_factory=dict)
     receipts: dict[EnvelopeId, ReceiptState] = field(default_factory=dict)
     sequences: dict[Address, int] = field(default_factory=dict)
@@ -78,7 +80,7 @@ class AgentFold:
         self.n_records += 1
         match record:
             case EntriesAppended():
-                self.history.extend(record.entries)
+                self._append(record.entries)
             case EnvelopeAccepted():
                 self._accept(record.envelope)
             case EnvelopesTaken():
@@ -114,6 +116,12 @@ class AgentFold:
                 pass
             case _:
                 assert_never(record)
+
+    def _append(self, entries: tuple[Entry, ...]) -> None:
+        for entry in entries:
+            if entry.source is not None:
+                self.newest_of[entry.source] = len(self.history)
+            self.history.append(entry)
 
     def _accept(self, envelope: Envelope) -> None:
         if envelope.id in self.receipts:

@@ -254,7 +254,8 @@ class Turn:
         if self._is_going_on:
             self._is_going_on = False
             return
-        due = plan_mode_reminder(parts.history, is_plan_mode=parts.is_plan_mode())
+        fold = parts.ledger.fold
+        due = plan_mode_reminder(fold.history, fold.newest_of, is_plan_mode=parts.is_plan_mode())
         if due is not None:
             source, body = due
             entry = ReminderEntry(parts.new_entry_id(), source, body, at=parts.now_s())

@@ -1,6 +1,6 @@
 """What an agent is told about plan mode, and when. The wording is ours; when, is the reminders spec's."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from actors.history import Entry
 from actors.reminders.cadence import RUNTIME_MODE, ModeReminder, runtime_mode_due
@@ -19,10 +19,16 @@ _SPARSE = "Plan mode is still on: read, search and plan; change nothing; end wit
 _EXIT = "Plan mode is off: you may work with all your tools again, within the permissions that hold."
 
 
-def plan_mode_reminder(history: Sequence[Entry], *, is_plan_mode: bool) -> tuple[str, str] | None:
-    """The reminder that the next request needs, as source and body."""
+def plan_mode_reminder(
+    history: Sequence[Entry], newest_of: Mapping[str, int], *, is_plan_mode: bool
+) -> tuple[str, str] | None:
+    """The reminder that the next request needs, as source and body.
+
+    `newest_of` tells where in the history the newest entry of a source stands.
+    """
     if not is_plan_mode:
-        return (PLAN_MODE_EXIT, _EXIT) if _was_last_told_on(history) else None
+        was_told_last = newest_of.get(RUNTIME_MODE, -1) > newest_of.get(PLAN_MODE_EXIT, -1)
+        return (PLAN_MODE_EXIT, _EXIT) if was_told_last else None
     match runtime_mode_due(history, is_plan_mode=True):
         case ModeReminder.FULL:
             return RUNTIME_MODE, _FULL
@@ -30,10 +36,3 @@ def plan_mode_reminder(history: Sequence[Entry], *, is_plan_mode: bool) -> tuple
             return RUNTIME_MODE, _SPARSE
         case ModeReminder.NONE:
             return None
-
-
-def _was_last_told_on(history: Sequence[Entry]) -> bool:
-    for entry in reversed(history):
-        if entry.source in (RUNTIME_MODE, PLAN_MODE_EXIT):
-            return entry.source == RUNTIME_MODE
-    return False
