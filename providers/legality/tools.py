@@ -105,9 +105,9 @@ def _is_bare_array(schema: Mapping[str, JsonValue]) -> bool:
     return is_array and "items" not in schema and "prefixItems" not in schema
 
 
-_MAPS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
-_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
-_SINGLE = ("items", "additionalProperties", "not", "if", "then", "else")
+_MAPS = frozenset({"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"})
+_LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+_SINGLE = frozenset({"items", "additionalProperties", "not", "if", "then", "else"})
 
 
 def subschemas(schema: JsonValue) -> Iterator[dict[str, JsonValue]]:
@@ -115,12 +115,12 @@ def subschemas(schema: JsonValue) -> Iterator[dict[str, JsonValue]]:
     if not isinstance(schema, dict):
         return
     yield schema
-    inner: list[JsonValue] = [schema.get(key) for key in _SINGLE]
-    for key in _MAPS:
-        named = schema.get(key)
-        inner += named.values() if isinstance(named, dict) else ()
-    for key in _LISTS:
-        listed = schema.get(key)
-        inner += listed if isinstance(listed, list) else ()
-    for part in inner:
-        yield from subschemas(part)
+    for key, value in schema.items():
+        if key in _SINGLE:
+            yield from subschemas(value)
+        elif key in _MAPS and isinstance(value, dict):
+            for part in value.values():
+                yield from subschemas(part)
+        elif key in _LISTS and isinstance(value, list):
+            for part in value:
+                yield from subschemas(part)
