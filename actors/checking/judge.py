@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from actors.checking.histories import Found, History
-from actors.checking.model import Complaint, Place, Question, RepairLine, Report
-from actors.checking.part import part_of
+from actors.checking.model import Complaint, Kind, Place, Question, RepairLine, Report
+from actors.checking.part import entries_by_path, part_of
 from actors.checking.stored import as_stored, judgeable
 from actors.checking.words import words_of
 from actors.errors import EmptyReminderBody, UnknownReminderSource
@@ -51,7 +51,7 @@ class _Judge:
         remaining: tuple[Complaint, ...] = ()
         failure = None
         try:
-            projections = {d: self._project(profile) for d, profile in self._profiles.items()}
+            projections = self._projections()
         except (UnknownReminderSource, EmptyReminderBody) as error:
             failure = str(error)
             complaints.append(self._unpresentable(error))
@@ -93,9 +93,17 @@ class _Judge:
                 seen[finding] += 1
         return [_Refused(finding, nth, tuple(dialects)) for (finding, nth), dialects in by_finding.items()]
 
-    def _project(self, profile: ModelProfile) -> Projection:
+    def _projections(self) -> dict[Dialect, Projection]:
+        """For each dialect; models that take system messages in the same places are sent the same."""
+        by_places = {
+            takes_system: self._project(takes_system)
+            for takes_system in {profile.mid_conversation_system for profile in self._profiles.values()}
+        }
+        return {d: by_places[profile.mid_conversation_system] for d, profile in self._profiles.items()}
+
+    def _project(self, takes_system: bool) -> Projection:
         case = self._history.case
-        options = ProjectionOptions(mid_conversation_system=profile.mid_conversation_system)
+        options = ProjectionOptions(mid_conversation_system=takes_system)
         if case is not None:
             options = replace(
                 options,
@@ -127,24 +135,20 @@ class _Judge:
         """What the reader noted; its own format refuses it, and every one where there is none."""
         own = self._history.dialect if self._history.is_certain else None
         refusing = tuple(d for d in self._dialects if own in (None, d))
-        at_path = {paths.own: at for at, paths in enumerate(self._history.paths)}
+        entry_at = entries_by_path(self._history.paths)
         for note in self._history.notes:
-            at = _entry_at(note.path, at_path)
-            role = None if at is None else _role_of(self._history.entries[at])
             dialects = refusing if note.is_refused else ()
-            yield Complaint(self._place(note.path), role, "reading", dialects, note.rule.value, note.text, at)
+            yield self._complain(
+                entry_at(note.path), note.path, "reading", dialects, note.rule.value, note.text
+            )
 
     def _complaint(self, refused: _Refused) -> Complaint:
         finding = refused.finding
         at = finding.message_index
-        if at is None:
-            path, role = self._history.path, None
-        else:
-            entry = self._history.entries[at]
-            path, role = part_of(entry, self._history.paths[at], finding, refused.nth), _role_of(entry)
-        return Complaint(
-            self._place(path), role, finding.kind, refused.dialects, finding.rule, finding.text, at
-        )
+        path: Path | None = None
+        if at is not None:
+            path = part_of(self._history.entries[at], self._history.paths[at], finding, refused.nth)
+        return self._complain(at, path, finding.kind, refused.dialects, finding.rule, finding.text)
 
     def _remaining(self, refused: _Refused, projections: Mapping[Dialect, Projection]) -> Complaint:
         """It is about a repaired message; its place is that of the first entry in it."""
@@ -153,11 +157,7 @@ class _Judge:
         if finding.message_index is not None:
             sources = projections[refused.dialects[0]].sources[finding.message_index]
             at = sources[0] if sources else None
-        path = self._history.path if at is None else self._history.paths[at].own
-        role = None if at is None else _role_of(self._history.entries[at])
-        return Complaint(
-            self._place(path), role, finding.kind, refused.dialects, finding.rule, finding.text, at
-        )
+        return self._complain(at, None, finding.kind, refused.dialects, finding.rule, finding.text)
 
     def _unpresentable(self, error: UnknownReminderSource | EmptyReminderBody) -> Complaint:
         reminders = [
@@ -166,9 +166,25 @@ class _Judge:
             if isinstance(entry, ReminderEntry) and (entry.source not in REGISTRY or not entry.body)
         ]
         at = reminders[0] if reminders else None
-        path = self._history.path if at is None else self._history.paths[at].own
-        role = None if at is None else "reminder"
-        return Complaint(self._place(path), role, "history", self._dialects, error.code, str(error), at)
+        return self._complain(at, None, "history", self._dialects, error.code, str(error))
+
+    def _complain(
+        self,
+        at: int | None,
+        path: Path | None,
+        kind: Kind,
+        dialects: tuple[Dialect, ...],
+        rule: str,
+        text: str,
+    ) -> Complaint:
+        """About an entry (None: the history), at a part of it (None: all of it)."""
+        if at is None:
+            place = self._place(path or self._history.path)
+            return Complaint(place, None, kind, dialects, rule, text, None, None)
+        within = self._history.paths[at].own
+        place = self._place(path or within)
+        role = _role_of(self._history.entries[at])
+        return Complaint(place, role, kind, dialects, rule, text, at, self._place(within))
 
     def _place(self, path: Path) -> Place:
         return Place(self._lines.line_of(path), shown_path(path))
@@ -190,14 +206,6 @@ def dialects_for(history: History, question: Question) -> tuple[Dialect, ...]:
     if question.spoken:
         return (own,) if own in question.spoken and own is not None else question.spoken
     return tuple(Dialect) if own is None else (own,)
-
-
-def _entry_at(path: Path, at_path: Mapping[Path, int]) -> int | None:
-    """The entry that something inside of it belongs to."""
-    for n_steps in range(len(path), 0, -1):
-        if (at := at_path.get(path[:n_steps])) is not None:
-            return at
-    return None
 
 
 def _role_of(entry: Entry) -> str:

@@ -40,7 +40,8 @@ class Complaint:
     Kind `history` is about what a message holds, `request` about the request
     as a whole, which is its sender's business; `reading` could not be
     understood. `dialects` refuse it; none where it only was not judged.
-    `at` is the number of the entry, None where it is about no single one.
+    `at` is the number of the entry and `within` its place, None where it is
+    about no single one; `place` may be that of a part of it.
     """
 
     place: Place
@@ -50,6 +51,7 @@ class Complaint:
     rule: str
     text: str
     at: int | None
+    within: Place | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ block. A call is known by its id, which the finding quotes; a block by what its
 rule is about. Where neither tells, it is the whole entry.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from actors.checking.histories import EntryPaths
 from actors.history import Entry, MessageEntry
@@ -28,6 +28,23 @@ def part_of(entry: Entry, paths: EntryPaths, finding: Finding, nth: int) -> Path
         return paths.own
     meant = [path for block, path in zip(content, paths.blocks, strict=True) if is_meant(block)]
     return meant[min(nth, len(meant) - 1)] if meant else paths.own
+
+
+def entries_by_path(paths: Sequence[EntryPaths]) -> Callable[[Path], int | None]:
+    """Tells the entry that something at a path belongs to, if it belongs to one."""
+    known: dict[Path, int] = {}
+    for at, entry in enumerate(paths):
+        for path in (entry.own, *entry.calls, *entry.blocks):
+            known.setdefault(path, at)
+        if entry.own[-2:-1] == ("content",):
+            # The first of several entries that one message became.
+            known.setdefault(entry.own[:-2], at)
+
+    def entry_at(path: Path) -> int | None:
+        above = (known.get(path[:n_steps]) for n_steps in range(len(path), 0, -1))
+        return next((at for at in above if at is not None), None)
+
+    return entry_at
 
 
 def _is_foreign(block: Block) -> bool:

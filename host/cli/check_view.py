@@ -38,15 +38,25 @@ def report_lines(report: Report, file: str) -> Iterator[str]:
 
 
 def _group(items: Sequence[_Item], report: Report) -> Iterator[str]:
-    """All about one message, each part of it under its place; what repair does to it stands at the end."""
-    shown: Place | None = None
+    """All about one message, under its place; what repair does to it stands at the end."""
+    heading: Place | None = None
     for item in items:
-        if item.place != shown:
-            shown = item.place
-            where = _line(" ".join(filter(None, (f"line {shown.line}:", shown.path))))
-            yield f"{where} ({item.role})" if item.role else where
-        yield f"    {_told(item, report)}"
+        whole = item.within or item.place if isinstance(item, Complaint) else item.place
+        if whole != heading:
+            heading = whole
+            yield _heading(whole, item.role)
+        part = _part(item.place, whole) if item.place != whole else ""
+        yield f"    {part}{_told(item, report)}"
     yield ""
+
+
+def _heading(place: Place, role: str | None) -> str:
+    where = " ".join(filter(None, (f"line {place.line}:", place.path)))
+    return _line(f"{where} ({role})" if role else where)
+
+
+def _part(place: Place, whole: Place) -> str:
+    return f"line {place.line}, {place.path.removeprefix(whole.path).removeprefix('.')}: "
 
 
 def _told(item: _Item, report: Report) -> str:
@@ -56,7 +66,7 @@ def _told(item: _Item, report: Report) -> str:
         return f"repair{only}: {item.text}{times} [{item.rule}]"
     told = f"{_line(item.text)} [{item.rule}]"
     if not item.dialects:
-        return f"not judged: {told}"
+        return f"noted: {told}"
     if not report.counts(item):
         return f"as a request of its own refused by {_names(item.dialects)}: {told}"
     return f"refused by {_names(item.dialects)}: {told}"
@@ -89,9 +99,9 @@ def _outcome(report: Report) -> Iterator[str]:
         whose = "left to whoever sends it" if left.kind == "request" else "still refused"
         place = f"line {left.place.line}: " if left.at is not None else ""
         yield f"{whose} ({_names(left.dialects)}): {place}{_line(left.text)} [{left.rule}]"
-    unread = sum(complaint.kind == "reading" for complaint in report.complaints)
+    unread = sum(report.counts(c) for c in report.complaints if c.kind == "reading")
     if unread:
-        yield f"not repaired, since it could not be read: {_count(unread, 'place')}"
+        yield f"not repaired, since it is not what it has to be in the file: {_count(unread, 'place')}"
 
 
 def _is_legal(report: Report, dialect: Dialect) -> bool:
