@@ -171,6 +171,14 @@ async def test_a_call_moved_before_a_thought_is_a_change() -> None:
         await answer_of(provider, changed(request, 4, moved))
 
 
+async def test_a_call_moved_behind_a_thought_is_a_change() -> None:
+    provider = ScriptedProvider([[think("Hm."), call("Read"), think("Aha."), say("Two.")]])
+    answer = await answer_of(provider, start())
+    moved = replace(answer, tool_calls=(replace(answer.tool_calls[0], after_block=2),))
+    with pytest.raises(IllegalRequest, match="block 1 of message 2"):
+        await answer_of(provider, behind(start(), moved, *results(moved)))
+
+
 async def test_earlier_thinking_that_was_left_out_is_a_change_for_what_comes_after() -> None:
     provider = ScriptedProvider(always(THOUGHT))
     request = await three_steps(provider)
