@@ -6,6 +6,7 @@ of two neighbours says more than the ratio of two medians.
 
 import gc
 import time
+import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -122,7 +123,33 @@ class Growth:
         return float(whole ** (1 / n_doublings))
 
 
-Measurement: TypeAlias = Contest | Growth
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is left allocated by each maker while its result lives; the first is the floor."""
+
+    title: str
+    makers: tuple[tuple[str, Callable[[], object]], ...]
+
+    def lines(self) -> list[str]:
+        n_bytes = [_allocated(make) for _, make in self.makers]
+        lines = [self.title]
+        for (name, _), n in zip(self.makers, n_bytes, strict=True):
+            lines.append(f"  {name:<50} {n / 1e6:8.2f} MB  {n / n_bytes[0]:5.2f} times the floor")
+        return lines
+
+
+def _allocated(make: Callable[[], object]) -> int:
+    gc.collect()
+    tracemalloc.start()
+    made = make()
+    gc.collect()
+    n_bytes, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    del made
+    return n_bytes
+
+
+Measurement: TypeAlias = Contest | Growth | Memory
 
 
 def interleaved(runs: Sequence[Callable[[], float]], n_rounds: int) -> list[list[float]]:
