@@ -253,12 +253,19 @@ Steps = list[tuple[_Step, int]]
 
 def steps(max_size: int) -> st.SearchStrategy[Steps]:
     """Steps of any kind."""
-    return st.lists(st.tuples(st.sampled_from(_STEPS), st.integers(0, 1_000)), max_size=max_size)
+    return _taken(_STEPS, max_size)
 
 
 def new_steps(max_size: int) -> st.SearchStrategy[Steps]:
     """Steps that hold no result of an earlier call."""
-    return st.lists(st.tuples(st.sampled_from(_NEW_STEPS), st.integers(0, 1_000)), max_size=max_size)
+    return _taken(_NEW_STEPS, max_size)
+
+
+def _taken(kinds: tuple[_Step, ...], max_size: int) -> st.SearchStrategy[Steps]:
+    """The size is drawn first, half of the time a small one: lists left alone hold some five steps."""
+    step = st.tuples(st.sampled_from(kinds), st.integers(0, 1_000))
+    sizes = st.integers(0, min(12, max_size)) | st.integers(0, max_size)
+    return sizes.flatmap(lambda size: st.lists(step, min_size=size, max_size=size))
 
 
 def history(taken: Steps, prefix: str = "") -> tuple[Entry, ...]:

@@ -74,14 +74,15 @@ def test_a_history_that_grows_is_projected_as_if_at_once(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("_part", range(10))
 @settings(
-    max_examples=10_000,
+    max_examples=1_000,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )
-@given(steps(150), st.lists(st.integers(1, 20), min_size=1, max_size=7), _OPTIONS)
+@given(steps(300), st.lists(st.integers(5, 60), min_size=1, max_size=7), _OPTIONS)
 def test_long_histories_that_grow_are_projected_as_if_at_once(
-    taken: Steps, strides: list[int], options: ProjectionOptions
+    _part: int, taken: Steps, strides: list[int], options: ProjectionOptions
 ) -> None:
     _check_growth(taken, strides, options)
 

@@ -30,7 +30,7 @@ _OPTIONS = st.builds(
 )
 _QUICK = settings(max_examples=300, deadline=None, derandomize=True)
 _LONG = settings(
-    max_examples=10_000,
+    max_examples=1_000,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )
@@ -92,14 +92,20 @@ def test_what_was_sent_before_an_answer_is_sent_again_behind_it(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("_part", range(10))
 @_LONG
 @given(steps(300), _OPTIONS)
-def test_long_histories_become_legal_and_lose_no_text(taken: Steps, options: ProjectionOptions) -> None:
+def test_long_histories_become_legal_and_lose_no_text(
+    _part: int, taken: Steps, options: ProjectionOptions
+) -> None:
     _check_one(history(taken), options)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("_part", range(10))
 @_LONG
-@given(steps(150), new_steps(100), _OPTIONS)
-def test_long_histories_keep_what_was_sent(before: Steps, after: Steps, options: ProjectionOptions) -> None:
+@given(steps(200), new_steps(100), _OPTIONS)
+def test_long_histories_keep_what_was_sent(
+    _part: int, before: Steps, after: Steps, options: ProjectionOptions
+) -> None:
     _check_prefix(before, after, options)

@@ -125,13 +125,14 @@ def test_thinking_goes_back_behind_what_it_was_thought_on_and_nowhere_else(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("_part", range(3))
 @settings(
-    max_examples=3_000,
+    max_examples=1_000,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )
 @given(_TURNS, _ANY)
-def test_thinking_over_many_runs(turns: list[_Turn], options: ProjectionOptions) -> None:
+def test_thinking_over_many_runs(_part: int, turns: list[_Turn], options: ProjectionOptions) -> None:
     _check(turns, options)
 
 
