@@ -5,6 +5,7 @@ ActorError (a CallboardError)
 │   ├── BadAddress           a name that cannot be one
 │   ├── BodyTooLarge         a message over 200,000 bytes
 │   ├── UnknownRecipient     nobody has that name
+│   ├── UnknownRequest       no request of that number is in the log
 │   ├── BadTool              a function that cannot be a tool
 │   ├── UnknownReminderSource / EmptyReminderBody / UnescapedReminderBody
 │   └── ToolInputInvalid     arguments that do not fit the schema
@@ -41,6 +42,14 @@ class BodyTooLarge(BadInput):
 
 class UnknownRecipient(BadInput):
     """Nobody on this host has that name."""
+
+
+class UnknownRequest(BadInput):
+    """No request of this number is in an agent's log, which has `n_requests`."""
+
+    def __init__(self, message: str, *, n_requests: int) -> None:
+        super().__init__(message)
+        self.n_requests = n_requests
 
 
 class BadTool(BadInput):

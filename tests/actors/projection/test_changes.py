@@ -1,0 +1,386 @@
+"""The difference of two requests: what became of every message, and why."""
+
+import time
+from dataclasses import dataclass, field, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.errors import EmptyReminderBody
+from actors.history import Authority, Entry, EntryId, MessageEntry, Origin, Presentation, ReminderEntry
+from actors.projection import (
+    Change,
+    ChangeKind,
+    Changes,
+    Projection,
+    ProjectionOptions,
+    ToolChange,
+    compare,
+    project,
+    why_left_out,
+    why_moved,
+)
+from providers.model import Block, CacheMark, Message, ReasoningBlock, Role, TextBlock, ToolCall, ToolSpec
+from tests.actors.projection.histories import READER, Steps, history, steps
+
+_PLAIN = ProjectionOptions()
+_MIDWAY = ProjectionOptions(mid_conversation_system=True)
+_MARKED = ProjectionOptions(apply_cache_control=True)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as it is compared."""
+
+    entries: tuple[Entry, ...]
+    options: ProjectionOptions = _PLAIN
+    n_prefix: int = 0
+    projection: Projection = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "projection", project(self.entries, self.options))
+
+
+def said(
+    entry_id: str, role: Role, text: str, *, source: str | None = None, presentation: str | None = None
+) -> MessageEntry:
+    origin = {Role.USER: Origin.USER, Role.ASSISTANT: Origin.MODEL}.get(role, Origin.HOST)
+    return MessageEntry(EntryId(entry_id), Message(role, text), origin, Authority.DATA, source, presentation)
+
+
+def user(entry_id: str, text: str = "words") -> MessageEntry:
+    return said(entry_id, Role.USER, text)
+
+
+def answer(entry_id: str, text: str = "an answer") -> MessageEntry:
+    return said(entry_id, Role.ASSISTANT, text)
+
+
+def calling(entry_id: str, *call_ids: str) -> MessageEntry:
+    calls = tuple(ToolCall(call_id, "Read", {"path": call_id}) for call_id in call_ids)
+    message = Message(Role.ASSISTANT, "I look.", calls)
+    return MessageEntry(EntryId(entry_id), message, Origin.MODEL, Authority.DATA)
+
+
+def result(entry_id: str, call_id: str, text: str = "found") -> MessageEntry:
+    message = Message(Role.TOOL, text, tool_call_id=call_id, tool_name="Read", is_error=False)
+    return MessageEntry(EntryId(entry_id), message, Origin.TOOL, Authority.DATA)
+
+
+def reminder(entry_id: str, source: str, body: str = "remember") -> ReminderEntry:
+    return ReminderEntry(EntryId(entry_id), source, body)
+
+
+def thinking(entry_id: str, request_fingerprint: str | None = None, model: str = READER) -> MessageEntry:
+    content: tuple[Block, ...] = (ReasoningBlock("hm", signature="sealed", model=model), TextBlock("So."))
+    return MessageEntry(
+        EntryId(entry_id),
+        Message(Role.ASSISTANT, content),
+        Origin.MODEL,
+        Authority.DATA,
+        model=model,
+        request_fingerprint=request_fingerprint,
+    )
+
+
+def system(entry_id: str, text: str) -> MessageEntry:
+    message = Message(Role.SYSTEM, text, cache=CacheMark())
+    return MessageEntry(EntryId(entry_id), message, Origin.HOST, Authority.HOST)
+
+
+def told(found: Changes) -> list[tuple[ChangeKind, int | None, int | None, tuple[str, ...]]]:
+    return [(change.kind, change.before, change.after, change.reasons) for change in found.changed]
+
+
+def test_the_same_request_has_no_changes() -> None:
+    request = Request((user("a"), answer("b"), user("c")))
+    found = compare(request, request)
+    assert (found.n_same, found.changed, found.first) == (3, (), None)
+    assert [change.kind for change in found.messages] == [ChangeKind.SAME] * 3
+
+
+def test_a_history_that_grew_adds_messages_and_moves_the_mark() -> None:
+    before = (user("a"),)
+    found = compare(Request(before, _MARKED), Request((*before, answer("b"), user("c")), _MARKED))
+    assert found.n_same == 1
+    assert told(found) == [
+        (ChangeKind.MARK, 0, 0, ("the mark moved away",)),
+        (ChangeKind.ADDED, None, 1, ("new in the history",)),
+        (ChangeKind.ADDED, None, 2, ("new in the history",)),
+    ]
+    assert found.first == Change(ChangeKind.ADDED, None, 1, False, ("new in the history",))
+
+
+def test_what_left_the_history_is_told_where_it_stood() -> None:
+    before = (user("a", "1"), answer("b", "2"), user("c", "3"))
+    found = compare(Request(before), Request((before[0], before[2])))
+    assert [(change.kind, change.before, change.after) for change in found.messages] == [
+        (ChangeKind.SAME, 0, 0),
+        (ChangeKind.REMOVED, 1, None),
+        (ChangeKind.SAME, 2, 1),
+    ]
+    assert found.changed[0].reasons == ("no longer in the history",)
+
+
+def test_a_prefix_that_was_built_anew_changed_and_was_not_replaced() -> None:
+    one = Request((system("prefix-0", "I"), system("prefix-1", "am Ann"), user("a")), n_prefix=2)
+    other = Request((system("prefix-0", "I"), system("prefix-1", "am Bob"), user("a")), n_prefix=2)
+    found = compare(one, other)
+    assert found.n_same == 1
+    assert told(found) == [(ChangeKind.CHANGED, 1, 1, ("the prefix was built anew and says something else",))]
+
+
+def test_more_and_less_prefix_is_not_the_history() -> None:
+    short = Request((system("prefix-0", "I"), user("a")), n_prefix=1)
+    long = Request((system("prefix-0", "I"), system("prefix-1", "am Bob"), user("a")), n_prefix=2)
+    assert told(compare(short, long)) == [(ChangeKind.ADDED, None, 1, ("new in the prefix",))]
+    assert told(compare(long, short)) == [(ChangeKind.REMOVED, 1, None, ("no longer in the prefix",))]
+
+
+def test_a_result_that_came_takes_the_place_of_the_one_made_up() -> None:
+    asked = (user("a"), calling("b", "c1", "c2"), result("r1", "c1"))
+    found = compare(Request(asked), Request((*asked, result("r2", "c2"))))
+    assert told(found) == [(ChangeKind.CHANGED, 3, 3, ("its result came",))]
+    back = compare(Request((*asked, result("r2", "c2"))), Request(asked))
+    assert told(back) == [(ChangeKind.CHANGED, 3, 3, ("its result is no longer there",))]
+
+
+def test_a_result_made_up_is_told_as_such() -> None:
+    found = compare(Request((user("a"),)), Request((user("a"), calling("b", "c1"))))
+    assert [change.reasons for change in found.changed] == [
+        ("new in the history",),
+        ("stands for a result that is not there",),
+    ]
+
+
+def test_a_reminder_that_becomes_a_system_message_says_what_the_model_takes() -> None:
+    entries = (user("a"), reminder("r", "goal_state_change"))
+    found = compare(Request(entries), Request(entries, _MIDWAY))
+    assert told(found) == [
+        (
+            ChangeKind.CHANGED,
+            1,
+            1,
+            ("became a system message", "the model takes system messages mid-conversation"),
+        )
+    ]
+    assert found.options == ("system messages mid-conversation: on, was off",)
+
+
+def test_a_system_message_may_lose_its_place_to_what_follows() -> None:
+    entries = (user("a"), reminder("r", "goal_state_change"))
+    found = compare(Request(entries, _MIDWAY), Request((*entries, user("b")), _MIDWAY))
+    kinds = {change.kind for change in found.changed}
+    assert ChangeKind.ADDED in kinds
+    demoted = compare(
+        Request((user("a"), reminder("r", "goal_state_change"), answer("b")), _MIDWAY),
+        Request((user("a"), reminder("r", "goal_state_change"), user("c"), answer("b")), _PLAIN),
+    )
+    assert any("is no system message any more" in change.reasons for change in demoted.changed)
+
+
+def test_thinking_left_out_says_whether_the_words_or_the_model_are_others() -> None:
+    entries = (user("a"), thinking("t", request_fingerprint="another"), user("b"))
+    bound = replace(entries[1], request_fingerprint=None)
+    options = ProjectionOptions(model=READER)
+    kept = Request((entries[0], bound, entries[2]), options)
+    left = compare(kept, Request(entries, options))
+    assert [change.reasons[-1] for change in left.changed] == [
+        "its thinking is left out: what stands before it has changed"
+    ]
+    other = compare(kept, Request(kept.entries, ProjectionOptions(model="another")))
+    assert told(other) == [(ChangeKind.CHANGED, 1, 1, ("its thinking is left out: another model wrote it",))]
+    assert other.options == (f"the model is another, was {READER}",)
+    back = compare(Request(kept.entries, ProjectionOptions(model="another")), kept)
+    assert "its thinking goes out again" in back.changed[0].reasons[0]
+
+
+def test_an_order_that_changed_is_told_of_the_fewest_messages() -> None:
+    a, b, c, d = (user(name, name) for name in "abcd")
+    found = compare(Request((a, b, c, d)), Request((b, c, d, a)))
+    assert told(found) == [(ChangeKind.MOVED, 0, 3, ("what stood between has changed",))]
+    assert found.n_same == 0
+    assert found.first == found.changed[0]
+    assert found.changed[0].says_same
+
+
+def test_a_moved_message_can_say_something_else_as_well() -> None:
+    a, b, c = (user(name, name) for name in "abc")
+    found = compare(Request((a, b, c)), Request((b, c, user("a", "A"))))
+    assert [(change.kind, change.says_same) for change in found.changed] == [(ChangeKind.MOVED, False)]
+    assert "the history says something else here" in found.changed[0].reasons
+
+
+def test_a_late_result_moves_what_stood_in_its_place_and_says_why() -> None:
+    asked = (user("a"), calling("b", "c1", "c2"), result("r1", "c1"), user("u"))
+    found = compare(Request(asked), Request((*asked, result("r2", "c2"))))
+    assert [(c.kind, c.before, c.after) for c in found.changed] == [(ChangeKind.CHANGED, 3, 3)]
+    assert why_moved(Request((*asked, result("r2", "c2")))) == {
+        3: "nothing may stand between a call and its results"
+    }
+
+
+def test_marks_that_are_set_or_set_no_more_are_told_as_a_choice() -> None:
+    entries = (user("a"),)
+    found = compare(Request(entries), Request(entries, _MARKED))
+    assert told(found) == [(ChangeKind.MARK, 0, 0, ("marks are set now",))]
+    assert found.options == ("cache marks: on, was off",)
+    assert found.first is None
+
+
+def test_tools_that_came_went_or_say_something_else_are_told() -> None:
+    def with_tools(*tools: tuple[str, str]) -> Request:
+        specs = tuple(ToolSpec(name, text, {"type": "object"}) for name, text in tools)
+        return Request((user("a"),), ProjectionOptions(tools=specs))
+
+    found = compare(with_tools(("x", ""), ("y", "old")), with_tools(("y", "new"), ("z", "")))
+    assert found.tools == (
+        ToolChange(ChangeKind.REMOVED, "x"),
+        ToolChange(ChangeKind.CHANGED, "y"),
+        ToolChange(ChangeKind.ADDED, "z"),
+    )
+    swapped = compare(with_tools(("x", ""), ("y", "")), with_tools(("y", ""), ("x", "")))
+    assert {change.kind for change in swapped.tools} == {ChangeKind.MOVED}
+
+
+def test_two_entries_of_one_id_are_two() -> None:
+    found = compare(Request((user("e", "1"), user("e", "2"))), Request((user("e", "1"), user("e", "2")) * 2))
+    assert [change.kind for change in found.messages] == [ChangeKind.SAME] * 2 + [ChangeKind.ADDED] * 2
+
+
+@pytest.mark.parametrize(
+    ("entries", "options", "wanted"),
+    [
+        ((user("a"), reminder("r", "date_change")), _PLAIN, {1: "date_change stands where its turn begins"}),
+        ((user("a"), said("s", Role.USER, "x", source="legacy_synthetic")), _PLAIN, None),
+        (
+            (calling("b", "c1", "c2"), result("r1", "c1"), reminder("r", "hook_context"), result("r2", "c2")),
+            _PLAIN,
+            {2: "it waits until the results of the answer are complete"},
+        ),
+        (
+            (calling("b", "c1"), user("u"), result("r1", "c1")),
+            _PLAIN,
+            {1: "nothing may stand between a call and its results"},
+        ),
+        (
+            (calling("b", "c1"), answer("d"), user("u"), result("r1", "c1")),
+            _PLAIN,
+            {3: "a result stands right behind its call"},
+        ),
+        (
+            (reminder("r", "date_change"), user("a"), reminder("s", "hook_context")),
+            _MIDWAY,
+            {0: "2 reminders are joined into one system message"},
+        ),
+        (
+            (reminder("r", "date_change"), user("a")),
+            _MIDWAY,
+            {0: "as a system message it waits until it interrupts nothing"},
+        ),
+        ((user("a"), answer("b"), reminder("r", "date_change"), user("c")), _PLAIN, {}),
+    ],
+)
+def test_every_move_within_a_request_has_its_reason(
+    entries: tuple[Entry, ...], options: ProjectionOptions, wanted: dict[int, str] | None
+) -> None:
+    wanted = {1: "legacy_synthetic stands where its turn begins"} if wanted is None else wanted
+    assert why_moved(Request(entries, options)) == wanted
+
+
+def test_what_is_not_sent_says_why() -> None:
+    orphan, results = result("r", "nobody"), (result("r1", "c1"), result("r2", "c1"))
+    entries = (user("a"), answer("b", ""), orphan, calling("c", "c1"), *results)
+    assert why_left_out(Request(entries)) == {
+        1: "it says nothing",
+        2: "no call asked for this result",
+        5: "its call has a result already",
+    }
+
+
+def test_ten_thousand_messages_take_well_under_a_second() -> None:
+    before = tuple(user(f"e{n}", f"words {n}") for n in range(10_000))
+    other = tuple(user(f"e{n}", f"words {n}") for n in (*range(9_999, 5_000, -1), *range(5_000)))
+    started = time.perf_counter()
+    found = compare(Request(before), Request(other))
+    assert time.perf_counter() - started < 2
+    assert len(found.messages) == 10_000
+
+
+_OPTIONS = st.builds(
+    ProjectionOptions,
+    mid_conversation_system=st.booleans(),
+    peers_may_use_system_role=st.booleans(),
+    apply_cache_control=st.booleans(),
+    model=st.sampled_from([None, READER]),
+)
+
+
+def _request(entries: tuple[Entry, ...], options: ProjectionOptions) -> Request | None:
+    try:
+        return Request(entries, options, n_prefix=len(entries) % 3)
+    except EmptyReminderBody:
+        return None
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(steps(40), steps(15), st.lists(st.integers(0, 40), max_size=4), _OPTIONS, _OPTIONS)
+def test_every_message_of_both_is_told_once_and_the_same_ones_are_those_that_are(
+    taken: Steps, more: Steps, dropped: list[int], options: ProjectionOptions, others: ProjectionOptions
+) -> None:
+    entries = history(taken)
+    grown = (*entries, *history(more, "later"))
+    shrunk = tuple(entry for at, entry in enumerate(grown) if at not in dropped)
+    requests = [_request(entries, options), _request(grown, options), _request(shrunk, others)]
+    for before, after in ((0, 1), (0, 2), (2, 0), (1, 2)):
+        one, other = requests[before], requests[after]
+        if one is not None and other is not None:
+            _check(one, other)
+
+
+def _check(one: Request, other: Request) -> None:
+    found = compare(one, other)
+    was, now = (_unmarked(request.projection.messages) for request in (one, other))
+    n_same = next((n for n, pair in enumerate(zip(was, now, strict=False)) if pair[0] != pair[1]), None)
+    assert found.n_same == (min(len(was), len(now)) if n_same is None else n_same)
+    assert sorted(c.before for c in found.messages if c.before is not None) == list(range(len(was)))
+    assert [c.after for c in found.messages if c.after is not None] == list(range(len(now)))
+    for change in found.messages:
+        _check_kind(change, one, other)
+    first = found.first
+    assert (first is None) == (was == now)
+    if first is not None:
+        assert min(at for at in (first.before, first.after) if at is not None) == found.n_same
+    rest = [c.before for c in found.messages if c.kind is not ChangeKind.MOVED and c.before is not None]
+    assert rest == sorted(rest)
+
+
+def _check_kind(change: Change, one: Request, other: Request) -> None:
+    assert bool(change.reasons) == (change.kind is not ChangeKind.SAME)
+    if change.before is None or change.after is None:
+        wanted = ChangeKind.ADDED if change.before is None else ChangeKind.REMOVED
+        assert change.kind is wanted
+        return
+    was, now = one.projection.messages[change.before], other.projection.messages[change.after]
+    says_same = _unmarked((was,)) == _unmarked((now,))
+    assert change.says_same == says_same
+    if change.kind is ChangeKind.SAME:
+        assert was == now
+    elif change.kind is ChangeKind.MARK:
+        assert says_same
+        assert was.cache != now.cache
+    else:
+        assert change.kind in (ChangeKind.CHANGED, ChangeKind.MOVED)
+        assert change.kind is ChangeKind.MOVED or not says_same
+
+
+def _unmarked(messages: tuple[Message, ...]) -> list[Message]:
+    return [replace(message, cache=None) for message in messages]
+
+
+def test_a_steer_that_came_in_between_is_new_and_presented() -> None:
+    entries = (user("a"), calling("b", "c1"), result("r1", "c1"))
+    steer = said("s", Role.USER, "stop", presentation=Presentation.USER_STEER.value)
+    found = compare(Request(entries), Request((*entries, steer)))
+    assert told(found) == [(ChangeKind.ADDED, None, 3, ("new in the history",))]
