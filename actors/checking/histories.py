@@ -112,6 +112,10 @@ def histories_of(text: str) -> Found:
 
 
 def _take(value: JsonValue, path: Path, collector: _Collector) -> None:
+    if isinstance(value, list) and value and all(map(_is_case, value)):
+        for at, case in enumerate(value):
+            _take(case, (*path, at), collector)
+        return
     if _is_case(value):
         try:
             collector.add(_of_case(read_case(value), path))

@@ -67,7 +67,7 @@ class _Judge:
             self._dialects,
             tuple(dict.fromkeys(profile.name for profile in self._profiles.values())),
             history.n_items,
-            tuple(sorted(complaints, key=self._order)),
+            tuple(sorted(complaints, key=_order)),
             repairs,
             len({line.at for line in repairs}),
             remaining,
@@ -189,10 +189,10 @@ class _Judge:
     def _place(self, path: Path) -> Place:
         return Place(self._lines.line_of(path), shown_path(path))
 
-    def _order(self, complaint: Complaint) -> tuple[int, int, int]:
-        """By message; what is about none stands in front, what is about the whole request at the end."""
-        is_whole = complaint.kind == "request"
-        return is_whole, -1 if complaint.at is None else complaint.at, complaint.place.line
+
+def _order(complaint: Complaint) -> tuple[int, int]:
+    """By message; what is about none stands in front."""
+    return -1 if complaint.at is None else complaint.at, complaint.place.line
 
 
 def dialects_for(history: History, question: Question) -> tuple[Dialect, ...]:

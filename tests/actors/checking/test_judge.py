@@ -8,7 +8,6 @@ from pydantic import JsonValue
 
 from actors.checking import Question, Report, histories_of, judge
 from actors.checking.words import words_of
-from actors.errors import BadInput
 from actors.projection import RepairRule
 from providers.model import Dialect, ModelProfile
 from tests.actors.checking.asking import found, reports, told
@@ -194,90 +193,16 @@ def test_arguments_that_are_no_json_are_refused_and_repaired() -> None:
     assert _repairs(report) == [("arguments", "[1]")]
 
 
-def _case(*entries: JsonValue, **more: JsonValue) -> JsonValue:
-    return {"name": "n", "input": {"entries": list(entries), **more}}
+def test_repairs_of_one_kind_to_one_message_are_counted() -> None:
+    uses: JsonValue = [{"type": "tool_use", "id": f"t{n}", "name": "look", "input": {}} for n in range(3)]
+    report = _one({"system": "S", "messages": [_HI, {"role": "assistant", "content": uses}]})
+    assert [(line.rule.value, line.n_times) for line in report.repairs] == [("result_missing", 3)]
 
 
-def test_a_case_of_ours_is_judged_by_all() -> None:
-    call: JsonValue = {"id": "c", "name": "t", "input": {}}
-    report = _one(
-        _case(
-            {"kind": "message", "role": "user", "content": "u"},
-            {"kind": "message", "role": "assistant", "content": None, "tool_calls": [call]},
-            {"kind": "reminder", "source": "date_change", "content": "x"},
-            {"kind": "message", "role": "tool", "tool_call_id": "c", "content": "r"},
-        )
-    )
-    assert (report.name, report.format, report.dialects) == ("n", None, tuple(Dialect))
-    assert found(report) == [
-        ("call_without_result", "input.entries[1].tool_calls[0]"),
-        ("result_without_call", "input.entries[3]"),
-    ]
-    assert report.remaining == ()
-
-
-def test_a_case_may_say_that_its_model_takes_system_messages() -> None:
-    entries: list[JsonValue] = [
-        {"kind": "message", "role": "user", "content": "u"},
-        {"kind": "message", "role": "system", "content": "late"},
-    ]
-    assert found(_one(_case(*entries))) == [("system_mid_conversation", "input.entries[1]")]
-    assert found(_one(_case(*entries, mid_conversation_system=True))) == []
-
-
-@pytest.mark.parametrize(
-    ("source", "content", "rule"),
-    [("gossip", "x", "unknown_reminder_source"), ("date_change", "", "empty_reminder_body")],
-)
-def test_a_reminder_that_cannot_be_wrapped_ends_the_repair_with_its_place(
-    source: str, content: str, rule: str
-) -> None:
-    entries: list[JsonValue] = [
-        {"kind": "message", "role": "user", "content": "u"},
-        {"kind": "reminder", "source": source, "content": content},
-    ]
-    report = _one(_case(*entries))
-    assert (rule, "input.entries[1]") in found(report)
-    assert report.failure is not None
-    assert report.is_refused
-
-
-def test_messages_line_by_line_are_one_history() -> None:
-    lines = [json.dumps(_HI), "", json.dumps({"role": "tool", "content": "x", "tool_call_id": "c"})]
-    (report,) = reports("\n".join(lines))
-    (complaint,) = report.complaints
-    assert (complaint.rule, complaint.place.line, complaint.place.path) == ("result_without_call", 3, "")
-    assert report.n_messages == 2
-
-
-def test_bodies_and_cases_line_by_line_are_histories_of_their_own() -> None:
-    values: list[JsonValue] = [{"messages": [_HI]}, _case(), _HI, _HI, {"input": "Hi"}, [_HI]]
-    found_reports = reports("\n".join(map(json.dumps, values)))
-    assert [r.n_messages for r in found_reports] == [1, 0, 2, 1, 1]
-    assert [r.place.line for r in found_reports] == [1, 2, 3, 5, 6]
-
-
-def test_lines_that_are_nothing_are_told_in_the_history_beside_them() -> None:
-    lines = [json.dumps(_HI), "no json", '{"a": 1}', json.dumps(_HI), json.dumps(_HI)]
-    (report,) = reports("\n".join(lines))
-    assert [(c.rule, c.place.line) for c in report.complaints] == [("not_json", 2), ("not_a_message", 3)]
-    assert report.is_refused
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "got nothing"),
-        ("hello", "line 1: this is no JSON"),
-        ('{\n"a": 1}', "line 1: neither a message"),
-        ('[\n{"role": "user"\n', "line 3: this is no JSON"),
-        ('{"name": "n", "input": {"entries": [{"kind": "rumour"}]}}', "line 1: 'n' is not a projection case"),
-    ],
-)
-def test_a_file_without_a_history_is_bad_input(text: str, words: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        histories_of(text)
-    assert words in str(caught.value)
+def test_an_id_used_again_in_one_message_is_told_at_the_second_call() -> None:
+    use: JsonValue = {"type": "tool_use", "id": "t", "name": "look", "input": {}}
+    report = _one({"system": "S", "messages": [_HI, {"role": "assistant", "content": [use, use]}]})
+    assert ("call_id_twice", "messages[1].content[1]") in found(report)
 
 
 @pytest.mark.parametrize("rule", list(RepairRule))
@@ -285,8 +210,7 @@ def test_every_repair_has_words_of_its_own(rule: RepairRule) -> None:
     assert words_of(rule) != rule.value.replace("_", " ")
 
 
-@pytest.mark.parametrize("indent", [None, 1])
-def test_ten_thousand_messages_take_seconds_though_each_is_wrong(indent: int | None) -> None:
+def test_ten_thousand_messages_take_seconds_though_each_is_wrong() -> None:
     messages: JsonValue = [
         {
             "role": ("user", "assistant")[at % 2],
@@ -294,7 +218,7 @@ def test_ten_thousand_messages_take_seconds_though_each_is_wrong(indent: int | N
         }
         for at in range(10_000)
     ]
-    text = json.dumps({"messages": messages}, indent=indent)
+    text = json.dumps({"messages": messages}, indent=1)
     began = time.process_time()
     (report,) = reports(text, *Dialect)
     assert len(report.complaints) > 20_000

@@ -2,13 +2,20 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
 from pydantic import JsonValue
 
+from actors.checking import Report
+from actors.errors import BadInput
 from host.cli.app import app
 from host.cli.boundary import guarded
+from host.cli.check_view import report_lines, report_values
+from tests.actors.checking.asking import reports
+from tests.actors.checking.damage import DAMAGED
 from tests.host.cli.processes import ROOT, Done, Home, events_of
 
 VECTORS = ROOT / "tests" / "vectors"
@@ -259,6 +266,18 @@ def test_texts_of_a_file_do_not_steer_the_terminal(check: Check) -> None:
         done = check(json.dumps(one))
         assert done.code == 1
         assert not any(character in done.stdout for character in "\x1b\x07\u202e\x9b")
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(DAMAGED)
+def test_every_report_can_be_shown(text: str) -> None:
+    found: list[Report] = []
+    with suppress(BadInput):
+        found = reports(text)
+    for report in found:
+        lines = list(report_lines(report, "file"))
+        assert all("\n" not in line and "\x1b" not in line for line in lines)
+        assert all(json.loads(json.dumps(value)) == value for value in report_values(report))
 
 
 def test_halves_of_a_pair_are_told_and_repaired(check: Check) -> None:

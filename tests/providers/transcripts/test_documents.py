@@ -37,6 +37,13 @@ def test_a_bad_line_among_good_ones_leaves_them_alone() -> None:
     assert [document.offset for document in found] == [0, 8, 14, 22, 32]
 
 
+def test_half_of_the_lines_being_good_is_enough() -> None:
+    assert [type(found) for found in documents_of("  {}\nno")] == [Document, Broken]
+    assert [type(found) for found in documents_of("{}\nno\nno")] == [Broken]
+    assert [found.offset for found in documents_of("no\n \t{}\n x")] == [0]
+    assert [found.offset for found in documents_of("no\n \t{}\n {}")] == [0, 5, 9]
+
+
 def test_a_broken_document_is_one_broken_document() -> None:
     text = json.dumps({"messages": [{"role": "user"}] * 5}, indent=1)
     (broken,) = documents_of(text.replace("]", ""))

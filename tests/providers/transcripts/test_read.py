@@ -61,6 +61,8 @@ def test_only_a_body_that_names_its_model_is_a_request() -> None:
         ([_HI], [Messages]),
         ([_HI, 3], [Messages]),
         ([{"messages": []}, {"messages": []}], [Body, Body]),
+        ([{"messages": []}, _HI], [Messages]),
+        ([{"messages": []}, 3], []),
         (_HI, [Single]),
         ({"type": "reasoning"}, [Single]),
         ({"custom_id": "a", "body": {"messages": []}}, [Body]),
