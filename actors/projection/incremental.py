@@ -17,7 +17,7 @@ from actors.projection.pair import Entangled
 from actors.projection.pipeline import finish, project_stretch
 from actors.projection.present import present
 from actors.projection.stretch import Stretch
-from actors.projection.thinking import Trace
+from actors.projection.thinking import Before, Trace
 from providers.model import Role
 
 
@@ -106,8 +106,8 @@ class Projector:
         self._answer = entries[n_settled]
 
     def _stretch(self, entries: Sequence[Entry], options: ProjectionOptions) -> Stretch:
-        calls_before = self._head.calls
-        return project_stretch(entries, len(self._head_entries), options, calls_before, self._trace)
+        before = Before(len(self._head_entries), self._trace, self._head.repaired)
+        return project_stretch(entries, options, self._head.calls, before)
 
     def _trace(self) -> Trace:
         """The fingerprint of the head, to be carried on."""

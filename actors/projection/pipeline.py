@@ -6,7 +6,7 @@ The first six work on a stretch of the history, which is the whole of it here
 and what is new in `Projector`; the last one looks at the whole request.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from actors.history import Entry
 from actors.projection.clear import clear_result_runs
@@ -29,7 +29,7 @@ from actors.projection.render import render
 from actors.projection.repair import repair
 from actors.projection.settle import settle_made
 from actors.projection.stretch import Stretch
-from actors.projection.thinking import Trace, leave_out_unbound
+from actors.projection.thinking import Before, Trace, leave_out_unbound
 
 _DEFAULTS = ProjectionOptions()
 
@@ -43,29 +43,25 @@ def project(entries: Sequence[Entry], options: ProjectionOptions = _DEFAULTS) ->
     Raises:
         UnknownReminderSource, EmptyReminderBody: a reminder that cannot be wrapped.
     """
-    whole = project_stretch(entries, 0, options, CallIds(), lambda: Trace(options.tools))
-    return finish(whole, Stretch(), options)
+    before = Before(0, lambda: Trace(options.tools))
+    return finish(project_stretch(entries, options, CallIds(), before), Stretch(), options)
 
 
 def project_stretch(
-    entries: Sequence[Entry],
-    first: int,
-    options: ProjectionOptions,
-    calls_before: CallIds,
-    trace_before: Callable[[], Trace],
+    entries: Sequence[Entry], options: ProjectionOptions, calls_before: CallIds, before: Before
 ) -> Stretch:
-    """Stages 1 to 6 for the entries from number `first` on.
+    """Stages 1 to 6 for a stretch of the history.
 
-    A stretch that is not the first begins with an answer that goes out: no
-    stage but the pairing of calls looks across one, and `calls_before` is what
-    the pairing has to know. `trace_before` is asked only where thinking depends on it.
+    One that is not the first begins with an answer that goes out. No stage
+    looks across such an answer, but the pairing of calls and the bonds of
+    thinking: `calls_before` and `before` are what these two have to know.
 
     Raises:
         Entangled: a call and its result stand in this stretch and in one before.
         UnknownReminderSource, EmptyReminderBody: a reminder that cannot be wrapped.
     """
     report = Report()
-    presented = present(entries, options, first)
+    presented = present(entries, options, before.n_entries)
     pieces = float_to_turn_start(presented, report)
     if options.mid_conversation_system:
         pieces = place_system_messages(pieces, report)
@@ -75,11 +71,11 @@ def project_stretch(
     pieces, calls = repair(pieces, options, calls_before, report)
     messages = render(pieces)
     sources = [piece.sources for piece in pieces]
-    leave_out_unbound(messages, sources, entries, first, trace_before, report)
+    leave_out_unbound(messages, sources, entries, before, options, report)
     return Stretch(
         messages,
         sources,
-        moved_entries(sources, report.passed, first, len(entries)),
+        moved_entries(sources, report.passed, before.n_entries, len(entries)),
         in_order(report.repaired),
         [at for at, message in enumerate(messages) if message.cache is not None],
         next((at for at in range(len(pieces) - 1, -1, -1) if pieces[at].is_real_user), None),

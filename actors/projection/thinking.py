@@ -3,19 +3,24 @@
 A provider may bind a thinking block to every byte before it, and refuse the
 request in which a byte has changed. So an answer with such a block remembers
 the fingerprint of the request that it answered, and where other words stand
-before it now, its thinking stays out.
+before it now, its thinking stays out. An answer that remembers nothing (an
+import) is taken to have stood behind just what is stored before it, so that
+its thinking stays out behind the first thing that had to be put right.
 """
 
 import json
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import chain
+from typing import Final
 
 from pydantic import JsonValue
 
 from actors.history import Entry, MessageEntry
 from actors.projection.clean import recounted
-from actors.projection.model import Repair, RepairRule, Report
+from actors.projection.model import ProjectionOptions, Repair, RepairRule, Report
 from providers.model import Block, FileBlock, ImageBlock, Message, ReasoningBlock, Role, TextBlock, ToolSpec
 
 
@@ -86,38 +91,107 @@ def has_sealed(message: Message) -> bool:
     return isinstance(message.content, tuple) and any(map(is_sealed, message.content))
 
 
+# What another model thought is no part of the bond, and marks are set behind this stage.
+_NO_CHANGES: Final = frozenset({RepairRule.FOREIGN_REASONING, RepairRule.CACHE_MARKS})
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What stands before the messages at hand: so many entries, and what was put right among them.
+
+    `trace` gives the fingerprint so far, to be carried on.
+    """
+
+    n_entries: int
+    trace: Callable[[], Trace]
+    repaired: Sequence[Repair] = ()
+
+
 def leave_out_unbound(
     messages: list[Message],
     sources: Sequence[tuple[int, ...]],
     entries: Sequence[Entry],
-    first: int,
-    trace_before: Callable[[], Trace],
+    before: Before,
+    options: ProjectionOptions,
     report: Report,
 ) -> None:
-    """Takes sealed thinking out, in place, where not the same stands before it as when it was thought.
-
-    An answer that does not know its request (an import) keeps its thinking.
-    """
-    trace: Trace | None = None
-    n_traced = 0
+    """Takes sealed thinking out, in place, where not the same stands before it as when it was thought."""
+    bonds = _Bonds(messages, before, options, report)
     for at, message in enumerate(messages):
-        if message.role is not Role.ASSISTANT or not has_sealed(message):
-            continue
-        index = sources[at][0]
-        entry = entries[index - first]
-        if not isinstance(entry, MessageEntry) or entry.request_fingerprint is None:
-            continue
-        trace = trace_before() if trace is None else trace
-        trace.take(messages[n_traced:at])
-        n_traced = at
-        if trace.fingerprint() != entry.request_fingerprint:
-            messages[at] = _without_sealed(message)
-            report.repaired.append(Repair(RepairRule.UNBOUND_REASONING, index))
+        if message.role is Role.ASSISTANT and has_sealed(message):
+            index = sources[at][0]
+            entry = entries[index - before.n_entries]
+            assert isinstance(entry, MessageEntry), "only a stored message is an answer"
+            n_bound = _n_as_stored(message, entry.message) if bonds.hold(at, index, entry) else 0
+            if (less := _without_sealed(message, n_bound)) is not message:
+                messages[at] = less
+                bonds.leave_out(index)
 
 
-def _without_sealed(message: Message) -> Message:
-    """The answer always keeps something: one of thinking alone does not get here."""
+class _Bonds:
+    """What stands before each answer, against what stood before it once."""
+
+    def __init__(
+        self, messages: Sequence[Message], before: Before, options: ProjectionOptions, report: Report
+    ) -> None:
+        self._messages = messages
+        self._before = before
+        self._options = options
+        self._report = report
+        self._trace: Trace | None = None
+        self._n_traced = 0
+        self._first_change: float | None = None
+
+    def hold(self, at: int, index: int, entry: MessageEntry) -> bool:
+        if entry.request_fingerprint is None:
+            return self._options.as_recorded or index <= self._changed_from()
+        if self._trace is None:
+            self._trace = self._before.trace()
+        self._trace.take(self._messages[self._n_traced : at])
+        self._n_traced = at
+        return self._trace.fingerprint() == entry.request_fingerprint
+
+    def leave_out(self, index: int) -> None:
+        self._report.repaired.append(Repair(RepairRule.UNBOUND_REASONING, index))
+        self._first_change = min(self._changed_from(), index)
+
+    def _changed_from(self) -> float:
+        """The first entry that did not go out as it was stored; infinity where there is none."""
+        if self._first_change is None:
+            repaired = chain(self._before.repaired, self._report.repaired)
+            changed = (repair.entry for repair in repaired if repair.rule not in _NO_CHANGES)
+            self._first_change = min(changed, default=math.inf)
+        return self._first_change
+
+
+def _n_as_stored(message: Message, stored: Message) -> int:
+    """How many blocks of an answer have nothing before them in it that is not as it was.
+
+    Reasoning that is left out in the middle was another model's, and so was never before them.
+    """
+    content = message.content or ()
+    if message is stored:
+        return len(content)
+    n_same = 0
+    for block in stored.content or ():
+        if n_same < len(content) and content[n_same] == block:
+            n_same += 1
+        elif not isinstance(block, ReasoningBlock):
+            break
+    for call, old in zip(message.tool_calls, stored.tool_calls, strict=True):
+        if (call.id, call.input) != (old.id, old.input) and call.after_block is not None:
+            n_same = min(n_same, call.after_block)
+    return n_same
+
+
+def _without_sealed(message: Message, n_bound: int) -> Message:
+    """The answer without its sealed thinking behind the first blocks; itself where there is none.
+
+    Something is always left: an answer of thinking alone does not get here.
+    """
     assert isinstance(message.content, tuple), "only blocks can be sealed"
-    kept = [not is_sealed(block) for block in message.content]
+    kept = [at < n_bound or not is_sealed(block) for at, block in enumerate(message.content)]
+    if all(kept):
+        return message
     content = tuple(block for block, stays in zip(message.content, kept, strict=True) if stays)
     return replace(message, content=content or None, tool_calls=recounted(message.tool_calls, kept))

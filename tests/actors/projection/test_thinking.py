@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from actors.history import Authority, Entry, EntryId, MessageEntry, Origin
 from actors.projection import Projection, ProjectionOptions, Projector, Repair, RepairRule, project
 from actors.projection.thinking import Trace
-from providers.model import Message, ReasoningBlock, Role, TextBlock, ToolCall, ToolSpec
+from providers.model import Block, Message, ReasoningBlock, Role, TextBlock, ToolCall, ToolSpec
 from tests.actors.projection.checks import lost_texts, refusals
-from tests.actors.projection.entries import calls, result, user
+from tests.actors.projection.entries import answer, calls, reminder, result, user
 from tests.actors.projection.histories import READER, Steps, history, steps
 
 _TOOLS = tuple(
@@ -56,6 +56,9 @@ class _Provider:
 def _without_marks(messages: tuple[Message, ...]) -> list[Message]:
     return [replace(message, cache=None) for message in messages]
 
+
+_SEALS = tuple(ReasoningBlock(f"t{n}", signature=f"s{n}", model=READER) for n in range(2))
+_FOREIGN = ReasoningBlock("other", signature="other", model="another")
 
 _Turn = tuple[Steps, str, int]
 _TURNS = st.lists(
@@ -142,10 +145,74 @@ def _asked(entries: tuple[Entry, ...], options: ProjectionOptions = _PLAIN) -> s
     return projector.fingerprint()
 
 
-def test_an_answer_that_does_not_know_its_request_keeps_its_thinking() -> None:
-    projection = project((user("u"), _thought(1, None)))
-    assert len(_sealed(projection.messages[1])) == 1
+def test_an_answer_that_does_not_know_its_request_keeps_its_thinking_behind_what_is_stored() -> None:
+    entries = (user("u"), reminder("date_change", "today"), _thought(1, None), user("v"), _thought(2, None))
+    projection = project(entries)
+    assert [len(_sealed(message)) for message in projection.messages] == [0, 0, 1, 0, 1]
     assert projection.repaired == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "n_kept"),
+    [
+        ((), 2),
+        ((answer("  "),), 1),
+        ((calls("c1"),), 1),
+        ((result("c9"),), 1),
+        ((answer((ReasoningBlock("h", signature="s", model="another"), TextBlock("t"))),), 2),
+    ],
+)
+def test_an_answer_that_does_not_know_its_request_loses_its_thinking_behind_a_repair(
+    change: tuple[Entry, ...], n_kept: int
+) -> None:
+    """What was put right before it was not so when it was thought; what another model thought was."""
+    entries = (user("u"), _thought(1, None), user("v"), *change, user("w"), _thought(2, None), user("x"))
+    options = ProjectionOptions(model=READER)
+    sent = project(entries, options)
+    assert sum(len(_sealed(message)) for message in sent.messages) == n_kept
+    recorded = project(entries, replace(options, as_recorded=True))
+    assert sum(len(_sealed(message)) for message in recorded.messages) == 2
+    projector = Projector()
+    for n_entries in range(1, len(entries) + 1):
+        assert projector.project(entries[:n_entries], options) == project(entries[:n_entries], options)
+
+
+def test_thinking_that_is_left_out_takes_all_behind_it_along() -> None:
+    entries = (user("u"), _thought(1, "of another request"), user("v"), _thought(2, None), user("w"))
+    projection = project(entries)
+    assert sum(len(_sealed(message)) for message in projection.messages) == 0
+    assert [repair.entry for repair in projection.repaired] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("content", "made", "n_kept"),
+    [
+        ((_SEALS[0], TextBlock("a"), _SEALS[1], TextBlock("b")), (), 2),
+        ((_SEALS[0], TextBlock(""), _SEALS[1], TextBlock("b")), (), 1),
+        ((_SEALS[0], TextBlock("\ud83d"), _SEALS[1], TextBlock("b")), (), 1),
+        ((_SEALS[0], _FOREIGN, _SEALS[1], TextBlock("b")), (), 2),
+        ((_SEALS[0], _SEALS[1], TextBlock("\ud83d")), (), 2),
+        ((_SEALS[0], _SEALS[1], TextBlock("b")), (ToolCall("c1", "Look", ["x"], after_block=1),), 1),
+        ((_SEALS[0], _SEALS[1], TextBlock("b")), (ToolCall("c1", "Look", ["x"], after_block=2),), 2),
+        ((_SEALS[0], _SEALS[1], TextBlock("b")), (ToolCall("c1", "Look", ["x"]),), 2),
+        ((_SEALS[0], _SEALS[1], TextBlock("b")), (ToolCall("c1", "Look", {}, after_block=0),), 2),
+    ],
+)
+@pytest.mark.parametrize("is_known", [True, False])
+def test_what_is_put_right_in_an_answer_takes_its_later_thinking_along(
+    content: tuple[Block, ...], made: tuple[ToolCall, ...], n_kept: int, is_known: bool
+) -> None:
+    options = ProjectionOptions(model=READER)
+    fingerprint = _asked((user("u"),), options) if is_known else None
+    entry = MessageEntry(
+        EntryId("a"),
+        Message(Role.ASSISTANT, content, made),
+        Origin.MODEL,
+        Authority.DATA,
+        request_fingerprint=fingerprint,
+    )
+    sent = project((user("u"), entry, *(result(call.id) for call in made), user("v")), options)
+    assert _sealed(sent.messages[1]) == list(_SEALS[:n_kept])
 
 
 def test_open_reasoning_and_items_of_responses_are_bound_to_nothing() -> None:
