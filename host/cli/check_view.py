@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from actors.checking import Complaint, Place, RepairLine, Report
 from host.cli.output import one_line
+from host.cli.view import Line, Tone
 from providers.model import Dialect
 
 _Item: TypeAlias = Complaint | RepairLine
@@ -22,32 +23,38 @@ _FORMATS = {
 }
 
 
-def report_lines(report: Report, file: str) -> Iterator[str]:
+def report_lines(report: Report, file: str) -> Iterator[Line]:
     """What is wrong message by message, then what it comes to."""
     name = file if report.name is None else f"{file}, {report.name}"
-    yield f"{_line(name)}: {_FORMATS[report.format]}, {_count(report.n_messages, 'message')}"
-    yield f"judged as {_names(report.dialects)} for {_line(', '.join(report.models))}"
-    yield ""
+    yield Line(f"{_line(name)}: {_FORMATS[report.format]}, {_count(report.n_messages, 'message')}")
+    yield Line(f"judged as {_names(report.dialects)} for {_line(', '.join(report.models))}", Tone.QUIET)
+    yield Line("")
     by_entry: defaultdict[int, list[_Item]] = defaultdict(list)
     items: tuple[_Item, ...] = (*report.complaints, *report.repairs)
     for item in items:
         by_entry[_AROUND if item.at is None else item.at].append(item)
     for at in sorted(by_entry):
         yield from _group(by_entry[at], report)
-    yield from _summary(report)
+    yield from map(Line, _summary(report))
 
 
-def _group(items: Sequence[_Item], report: Report) -> Iterator[str]:
+def _group(items: Sequence[_Item], report: Report) -> Iterator[Line]:
     """All about one message, under its place; what repair does to it stands at the end."""
     heading: Place | None = None
     for item in items:
         whole = item.within or item.place if isinstance(item, Complaint) else item.place
         if whole != heading:
             heading = whole
-            yield _heading(whole, item.role)
+            yield Line(_heading(whole, item.role), Tone.PERSON)
         part = _part(item.place, whole) if item.place != whole else ""
-        yield f"    {part}{_told(item, report)}"
-    yield ""
+        yield Line(f"    {part}{_told(item, report)}", _tone(item, report))
+    yield Line("")
+
+
+def _tone(item: _Item, report: Report) -> Tone:
+    if isinstance(item, RepairLine):
+        return Tone.GOOD
+    return Tone.BAD if report.counts(item) else Tone.QUIET
 
 
 def _heading(place: Place, role: str | None) -> str:

@@ -1,5 +1,6 @@
 """What `callboard check` does: reads the file, asks the core, shows what it says."""
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,6 +10,7 @@ from actors.errors import BadInput
 from host.cli.boundary import ExitCode
 from host.cli.check_view import report_lines, report_values, total_line
 from host.cli.output import one_line, put, put_json, visible
+from host.cli.view import Line
 from providers.catalog import Catalog
 from providers.model import Dialect, ModelProfile
 
@@ -51,15 +53,30 @@ def _show_json(report: Report) -> None:
 
 def _shown_to_people(file: str, *, n_histories: int) -> Callable[[Report], None]:
     name = "standard input" if file == "-" else file
+    written = _painted if _has_colour() else _plain
 
     def show(report: Report) -> None:
         if n_histories == 1:
-            put("".join(f"{line}\n" for line in report_lines(report, name)))
+            put("".join(map(written, report_lines(report, name))))
         elif report.complaints or report.repairs:
             # Of many histories those that are as they should be need no words.
-            put("".join(f"{line}\n" for line in (*report_lines(report, name), "")))
+            put("".join(map(written, (*report_lines(report, name), Line("")))))
 
     return show
+
+
+def _plain(line: Line) -> str:
+    return f"{line.text}\n"
+
+
+def _painted(line: Line) -> str:
+    from rich.style import Style
+
+    return f"{Style.parse(line.tone.value).render(line.text)}\n" if line.tone.value else _plain(line)
+
+
+def _has_colour() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def _text_of(file: str) -> str:

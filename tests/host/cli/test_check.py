@@ -109,6 +109,14 @@ def test_a_broken_transcript_is_told_line_by_line(home: Home) -> None:
 
 
 @pytest.mark.real
+def test_a_terminal_shows_the_same_words(home: Home) -> None:
+    (home.folder / "broken.json").write_text(_BROKEN)
+    with home.terminal("check", "broken.json") as terminal:
+        assert terminal.ends() == 1
+        assert terminal.text.replace("\r\n", "\n") == _SHOWN
+
+
+@pytest.mark.real
 def test_standard_input_is_read_and_a_legal_history_ends_with_0(home: Home) -> None:
     data = json.dumps([_HI]) + "\n"
     done = home.run("check", "-", stdin=data)
@@ -276,7 +284,7 @@ def test_every_report_can_be_shown(text: str) -> None:
         found = reports(text)
     for report in found:
         lines = list(report_lines(report, "file"))
-        assert all("\n" not in line and "\x1b" not in line for line in lines)
+        assert all("\n" not in line.text and "\x1b" not in line.text for line in lines)
         assert all(json.loads(json.dumps(value)) == value for value in report_values(report))
 
 
