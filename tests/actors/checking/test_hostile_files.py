@@ -13,7 +13,7 @@ from tests.actors.checking.asking import reports
 from tests.actors.checking.damage import BODIES, DAMAGED, VALUES
 
 _QUICK = settings(max_examples=400, deadline=None, derandomize=True)
-_LONG = settings(max_examples=20_000, deadline=None)
+_LONG = settings(max_examples=5_000, deadline=None)
 
 
 def _look(text: str) -> None:
