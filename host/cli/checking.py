@@ -35,7 +35,7 @@ def check_file(
     try:
         found = histories_of(text)
     except BadInput as error:
-        raise BadInput(f"{visible(file)}: {one_line(str(error), 1_000)}") from error
+        raise BadInput(f"{_name_of(file)}: {one_line(str(error), 1_000)}") from error
     show = _show_json if as_json else _shown_to_people(file, n_histories=len(found.histories))
     reports = []
     for report in judge(found, question):
@@ -46,13 +46,17 @@ def check_file(
     return ExitCode.FAILED if any(reports) else ExitCode.DONE
 
 
+def _name_of(file: str) -> str:
+    return "standard input" if file == "-" else visible(file)
+
+
 def _show_json(report: Report) -> None:
     for value in report_values(report):
         put_json(value)
 
 
 def _shown_to_people(file: str, *, n_histories: int) -> Callable[[Report], None]:
-    name = "standard input" if file == "-" else file
+    name = _name_of(file)
     written = _painted if _has_colour() else _plain
 
     def show(report: Report) -> None:
@@ -60,7 +64,7 @@ def _shown_to_people(file: str, *, n_histories: int) -> Callable[[Report], None]
             put("".join(map(written, report_lines(report, name))))
         elif report.complaints or report.repairs:
             # Of many histories those that are as they should be need no words.
-            put("".join(map(written, (*report_lines(report, name), Line("")))))
+            put("".join(map(written, (*report_lines(report, f"{name}, line {report.place.line}"), Line("")))))
 
     return show
 
@@ -88,12 +92,12 @@ def _text_of(file: str) -> str:
                 data = opened.read()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise BadInput(f"{visible(file)}: a transcript wanted, but it cannot be read: {reason}") from error
+        raise BadInput(f"{_name_of(file)}: a transcript wanted, but it cannot be read: {reason}") from error
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise BadInput(f"{visible(file)}: line {line}: UTF-8 wanted, got other bytes") from error
+        raise BadInput(f"{_name_of(file)}: line {line}: UTF-8 wanted, got other bytes") from error
 
 
 def _question(dialects: tuple[Dialect, ...], model: str | None, *, force_mcs: bool) -> Question:

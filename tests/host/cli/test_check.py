@@ -200,6 +200,7 @@ def test_of_many_histories_the_good_ones_need_no_words(check: Check) -> None:
     lines = [json.dumps({"messages": [_HI]}), json.dumps(json.loads(_BROKEN)), json.dumps({"input": "Hi"})]
     done = check("\n".join(lines))
     assert done.stdout.count("judged as") == 1
+    assert done.stdout.startswith("file.json, line 2: Anthropic Messages, 5 messages\n")
     assert done.stdout.endswith("3 histories; 1 with something that would be refused\n")
     assert done.code == 1
 
