@@ -1,6 +1,7 @@
 """One step's answer: from the history to a request that fits, to an answer in the log."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -8,13 +9,21 @@ import anyio
 
 from actors.compose import Composed
 from actors.errors import RequestTooLarge
-from actors.events import AnswerCommitted, AnswerDropped, ReasoningArrived, RetryWaits, TextArrived
+from actors.events import (
+    AnswerCommitted,
+    AnswerDropped,
+    ReasoningArrived,
+    RetryWaits,
+    TextArrived,
+    WarningRaised,
+)
 from actors.exchange import Exchange
 from actors.history import Authority, Entry, MessageEntry, Origin
 from actors.ledger import Completed
 from actors.parts import Parts
 from actors.ports import ResolvedModel
-from actors.projection import ProjectionOptions, has_sealed
+from actors.projection import ProjectionOptions, RepairRule, has_sealed
+from actors.projection.words import words_of
 from actors.records import AnswerBroken, EntriesAppended, PrefixBuilt, Record, RequestMade, TurnId
 from actors.tools import Tool
 from providers.errors import RetryableError
@@ -137,7 +146,7 @@ class Asking:
         )
 
     def _record(self, composed: Composed) -> None:
-        """Writes down what goes out, so that it can be looked at later; nothing waits for it."""
+        """Writes down what goes out, so that it can be looked at later; tells what was put right in it."""
         parts, frozen = self._parts, self._frozen
         options = composed.options
         made = RequestMade(
@@ -151,10 +160,13 @@ class Asking:
             n_tokens=composed.size.total,
             fingerprint=composed.fingerprint,
             at=parts.now_s(),
+            repaired=dict(Counter(repair.rule.value for repair in composed.projection.repaired)),
         )
         built = PrefixBuilt(frozen.prefix, frozen.specs)
         records: tuple[Record, ...] = (made,) if built == parts.ledger.fold.built else (built, made)
         parts.ledger.submit(*records)
+        if composed.newly_repaired:
+            parts.emit(WarningRaised(parts.name, _told(Counter(composed.newly_repaired))))
 
     def _saw(self, event: ModelEvent) -> None:
         parts = self._parts
@@ -222,3 +234,8 @@ class Asking:
             at=parts.now_s(),
         )
         parts.ledger.submit(EntriesAppended((entry,)), then=then)
+
+
+def _told(repaired: Mapping[RepairRule, int]) -> str:
+    deeds = (f"{words_of(rule)}{f' ({n} times)' if n > 1 else ''}" for rule, n in repaired.items())
+    return f"so that the provider takes it, the request {'; '.join(deeds)}"

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from actors.budget import RequestSize, reserve_tokens
-from actors.history import Entry
+from actors.history import Entry, EntryId
 from actors.ports import ResolvedModel
-from actors.projection import Projection, ProjectionOptions, Projector
+from actors.projection import Projection, ProjectionOptions, Projector, RepairRule
+from actors.projection.words import TELLING
 from providers.model import OutputSchema, Priority, Request
 from providers.tokens import CorrectedCounter
 
@@ -16,7 +17,8 @@ class Composed:
     """A request, the projection that it came from and what that was told, and its size.
 
     `n_counted` are its tokens before the correction by what the model was seen
-    to count; `fingerprint` is what it says.
+    to count; `fingerprint` is what it says; `newly_repaired` tells what the
+    model reads otherwise than it was stored, and did not in the request before.
     """
 
     request: Request
@@ -25,6 +27,7 @@ class Composed:
     size: RequestSize
     n_counted: int
     fingerprint: str
+    newly_repaired: tuple[RepairRule, ...]
 
 
 class Composer:
@@ -34,6 +37,7 @@ class Composer:
         self._projector = Projector()
         self._prefix: tuple[Entry, ...] = ()
         self._tally = _Tally(self._projector)
+        self._repaired: frozenset[tuple[RepairRule, EntryId]] = frozenset()
 
     def compose(
         self,
@@ -50,7 +54,8 @@ class Composer:
         if prefix != self._prefix:
             self._prefix = prefix
         # The entries known from the last time, where these say the same: they are known by identity.
-        projection = self._projector.project((*self._prefix, *history), options)
+        entries = (*self._prefix, *history)
+        projection = self._projector.project(entries, options)
         request = Request(
             model=model.profile.name,
             messages=projection.messages,
@@ -72,7 +77,15 @@ class Composer:
         )
         n_counted = n_prefix + n_tools + n_conversation
         fingerprint = self._projector.fingerprint()
-        return Composed(request, options, projection, size, n_counted, fingerprint)
+        repaired = self._new_repairs(entries, projection)
+        return Composed(request, options, projection, size, n_counted, fingerprint, repaired)
+
+    def _new_repairs(self, entries: Sequence[Entry], projection: Projection) -> tuple[RepairRule, ...]:
+        telling = (repair for repair in projection.repaired if repair.rule in TELLING)
+        repaired = [(repair.rule, entries[repair.entry].id) for repair in telling]
+        new = tuple(rule for rule, entry_id in repaired if (rule, entry_id) not in self._repaired)
+        self._repaired = frozenset(repaired)
+        return new
 
 
 class _Tally:

@@ -4,7 +4,7 @@ A record says what happened. `actors.state` folds records into history,
 mailbox, receipts and turn; `host.store.codec` gives each its JSON form.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType, TypeAlias
 
@@ -144,7 +144,7 @@ class RequestMade:
 
     `model` is its full name; `reader` and the three choices are what the
     projection was told of it. `n_tokens` was expected, `fingerprint` is what
-    the request said.
+    the request said, `repaired` how often each repair was made.
     """
 
     turn_id: TurnId
@@ -157,6 +157,7 @@ class RequestMade:
     n_tokens: int
     fingerprint: str
     at: float
+    repaired: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

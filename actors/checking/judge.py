@@ -8,10 +8,10 @@ from actors.checking.histories import Found, History
 from actors.checking.model import Complaint, Kind, Place, Question, RepairLine, Report
 from actors.checking.part import entries_by_path, part_of
 from actors.checking.stored import as_stored, judgeable
-from actors.checking.words import words_of
 from actors.errors import EmptyReminderBody, UnknownReminderSource
 from actors.history import Entry, MessageEntry, ReminderEntry
 from actors.projection import Projection, ProjectionOptions, RepairRule, project
+from actors.projection.words import words_of
 from actors.reminders import REGISTRY
 from providers.legality import Finding, check
 from providers.model import Dialect, Message, ModelProfile, Request

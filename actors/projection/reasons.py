@@ -6,6 +6,7 @@ from types import MappingProxyType
 from actors.projection.align import Keyed
 from actors.projection.model import RepairRule
 from actors.projection.why import rules_of, why_left_out, why_moved
+from actors.projection.words import words_of
 from providers.model import CacheMark, Message, Role
 
 _DONE: Mapping[RepairRule, str] = MappingProxyType(
@@ -120,9 +121,9 @@ class Reasons:
         now = {rule for index in after for rule in self._rules_now.get(index, ())}
         for rule in RepairRule:
             if rule in now and rule not in was:
-                yield _DONE.get(rule, f"repaired now ({_spoken(rule)})")
+                yield _DONE.get(rule, f"repair: {words_of(rule)}")
             elif rule in was and rule not in now:
-                yield _UNDONE.get(rule, f"not repaired any more ({_spoken(rule)})")
+                yield _UNDONE.get(rule, f"no repair any more: {words_of(rule)}")
 
     def moved(self, before: int, after: int) -> tuple[str, ...]:
         """For a message that changed places with others of both requests."""
@@ -143,7 +144,3 @@ class Reasons:
         if was is None:
             return ("the mark moved here",)
         return ("the mark moved away",) if now is None else ("the mark is another one",)
-
-
-def _spoken(rule: RepairRule) -> str:
-    return rule.value.replace("_", " ")

@@ -7,8 +7,8 @@ import pytest
 from pydantic import JsonValue
 
 from actors.checking import Question, Report, histories_of, judge
-from actors.checking.words import words_of
 from actors.projection import RepairRule
+from actors.projection.words import words_of
 from providers.model import Dialect, ModelProfile
 from tests.actors.checking.asking import found, reports, told
 
