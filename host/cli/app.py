@@ -7,6 +7,7 @@ import typer
 from host.cli.ask import ask
 from host.cli.chat import chat
 from host.cli.check import check
+from host.cli.context import context
 from host.cli.demo import demo
 from host.cli.init import init
 from host.cli.model import model
@@ -43,6 +44,6 @@ def callboard(
     """A host for agents: they work, talk to each other and to you, and nothing accepted is lost."""
 
 
-for command in (chat, ask, run, sessions, resume, project, check, init, demo):
+for command in (chat, ask, run, sessions, resume, context, project, check, init, demo):
     app.command()(command)
 app.add_typer(model, name="model")
