@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from actors.projection.model import Piece, ProjectionOptions, RepairRule, Report
-from actors.projection.sendable import as_sendable, is_sendable, sendable_object
+from actors.projection.sendable import as_sendable, is_data_url, is_sendable, sendable_object
 from providers.model import Block, FileBlock, ImageBlock, Message, ReasoningBlock, Role, TextBlock, ToolCall
 
 EMPTY_RESULT_TEXT = "(the tool returned nothing)"
@@ -77,7 +77,7 @@ class _Cleaner:
         self.report.repair(RepairRule.UNICODE, piece)
         return replace(piece, bodies=tuple(map(as_sendable, piece.bodies)))
 
-    def _without_content(self, piece: Piece, message: Message) -> Piece | None:
+    def _without_content(self, piece: Piece, message: Message, *, is_told: bool = False) -> Piece | None:
         if message.role is Role.TOOL:
             self.report.repair(RepairRule.EMPTY_RESULT, piece)
             return replace(piece, message=replace(message, content=EMPTY_RESULT_TEXT))
@@ -85,23 +85,21 @@ class _Cleaner:
             self.report.repair(RepairRule.EMPTY_MESSAGE, piece)
             return None
         if message.content is not None:
-            self.report.repair(RepairRule.EMPTY_TEXT, piece)
+            if not is_told:
+                self.report.repair(RepairRule.EMPTY_TEXT, piece)
             message = replace(message, content=None, tool_calls=recounted(message.tool_calls, ()))
         return self._clean_calls(piece, message)
 
     def _clean_blocks(self, piece: Piece, message: Message, blocks: tuple[Block, ...]) -> Piece | None:
         faults = {at: fault for at, block in enumerate(blocks) if (fault := self._fault(block, piece))}
-        kept = [
-            None if fault in _LEFT_OUT else _in_place_of(block) if fault else block
-            for block, fault in ((block, faults.get(at)) for at, block in enumerate(blocks))
-        ]
+        kept = [_instead(block, faults[at]) if at in faults else block for at, block in enumerate(blocks)]
         if message.role is Role.ASSISTANT and (ends := _trailing_reasoning(kept, message.tool_calls)):
             faults |= dict.fromkeys(ends, RepairRule.LONE_REASONING)
             kept = [None if at in ends else block for at, block in enumerate(kept)]
         for rule in sorted(set(faults.values())):
             self.report.repair(rule, piece)
         if not any(kept):
-            return self._without_content(piece, message)
+            return self._without_content(piece, message, is_told=bool(faults))
         if faults:
             calls = recounted(message.tool_calls, [block is not None for block in kept])
             content = tuple(block for block in kept if block is not None)
@@ -115,16 +113,29 @@ class _Cleaner:
                     return RepairRule.EMPTY_TEXT
                 return None if is_sendable(text) else RepairRule.UNICODE
             case ReasoningBlock():
-                if piece.role is not Role.ASSISTANT:
-                    return RepairRule.BLOCK_KIND if block.text else RepairRule.EMPTY_TEXT
-                # The entry's name of the model is the host's own; a provider may report a dated alias.
-                author = piece.written_by or block.model
-                return (
-                    RepairRule.FOREIGN_REASONING if self.model and author not in (None, self.model) else None
-                )
+                return self._reasoning_fault(block, piece)
             case ImageBlock() | FileBlock():
-                is_allowed = piece.role in (Role.USER, Role.TOOL)
-                return None if is_allowed else RepairRule.BLOCK_KIND
+                if piece.role not in (Role.USER, Role.TOOL):
+                    return RepairRule.BLOCK_KIND
+                return self._attachment_fault(block)
+
+    def _reasoning_fault(self, block: ReasoningBlock, piece: Piece) -> RepairRule | None:
+        if piece.role is not Role.ASSISTANT:
+            return RepairRule.BLOCK_KIND if block.text else RepairRule.EMPTY_TEXT
+        # The entry's name of the model is the host's own; a provider may report a dated alias.
+        author = piece.written_by or block.model
+        if self.model and author not in (None, self.model):
+            return RepairRule.FOREIGN_REASONING
+        if block.signature == "":
+            return RepairRule.EMPTY_SIGNATURE
+        return None if is_sendable(block.text) else RepairRule.UNICODE
+
+    def _attachment_fault(self, block: ImageBlock | FileBlock) -> RepairRule | None:
+        has_text = isinstance(block, FileBlock) and block.text is not None
+        if not has_text and not is_data_url(block.data_url or ""):
+            return RepairRule.ATTACHMENT
+        words = (block.text, block.name) if isinstance(block, FileBlock) else ()
+        return None if all(is_sendable(text) for text in words if text) else RepairRule.UNICODE
 
     def _clean_calls(self, piece: Piece, message: Message) -> Piece:
         """Only an assistant makes calls, with an object of arguments, whatever an import brought."""
@@ -141,11 +152,22 @@ class _Cleaner:
         return piece if message is piece.message else replace(piece, message=message)
 
 
-_LEFT_OUT = frozenset({RepairRule.EMPTY_TEXT, RepairRule.FOREIGN_REASONING})
+_LEFT_OUT = frozenset({RepairRule.EMPTY_TEXT, RepairRule.FOREIGN_REASONING, RepairRule.EMPTY_SIGNATURE})
+
+
+def _instead(block: Block, fault: RepairRule) -> Block | None:
+    """What goes out instead of a block that may not. Reasoning goes as it is or not at all."""
+    if fault in _LEFT_OUT or (fault is RepairRule.UNICODE and isinstance(block, ReasoningBlock)):
+        return None
+    if fault is RepairRule.UNICODE and isinstance(block, FileBlock):
+        return replace(
+            block, text=block.text and as_sendable(block.text), name=block.name and as_sendable(block.name)
+        )
+    return _in_place_of(block)
 
 
 def _in_place_of(block: Block) -> TextBlock:
-    """What a role may not hold, said in words: the text where there is one."""
+    """What cannot be sent as it is, said in words: the text where there is one."""
     match block:
         case TextBlock(text) | ReasoningBlock(text) | FileBlock(text=str(text)) if text:
             return TextBlock(as_sendable(text))

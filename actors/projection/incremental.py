@@ -106,7 +106,7 @@ class Projector:
         self._answer = entries[n_settled]
 
     def _stretch(self, entries: Sequence[Entry], options: ProjectionOptions) -> Stretch:
-        before = Before(len(self._head_entries), self._trace, self._head.repaired)
+        before = Before(len(self._head_entries), self._trace, self._head.repaired, self._head.items)
         return project_stretch(entries, options, self._head.calls, before)
 
     def _trace(self) -> Trace:

@@ -71,7 +71,7 @@ def project_stretch(
     pieces, calls = repair(pieces, options, calls_before, report)
     messages = render(pieces)
     sources = [piece.sources for piece in pieces]
-    leave_out_unbound(messages, sources, entries, before, options, report)
+    items = leave_out_unbound(messages, sources, entries, before, options, report)
     return Stretch(
         messages,
         sources,
@@ -81,6 +81,7 @@ def project_stretch(
         next((at for at in range(len(pieces) - 1, -1, -1) if pieces[at].is_real_user), None),
         any(piece.is_presented for piece in presented),
         calls,
+        items,
     )
 
 

@@ -1,8 +1,11 @@
 """Texts and arguments that have a form on the wire: UTF-8, and JSON by its standard."""
 
 import math
+import re
 
 from pydantic import JsonValue
+
+_DATA_URL = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/]+={0,2}", re.ASCII)
 
 
 def is_sendable(text: str) -> bool:
@@ -14,6 +17,11 @@ def is_sendable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def is_data_url(url: str) -> bool:
+    """Has an attachment its data in it, in base64?"""
+    return _DATA_URL.fullmatch(url) is not None
 
 
 def as_sendable(text: str) -> str:

@@ -13,7 +13,8 @@ class Stretch:
 
     `sources`, `moved` and `repaired` number the entries of the whole history;
     `marks` and `real_user` the messages of the stretch: those with a cache
-    mark of their own, and the newest one with words of the user.
+    mark of their own, and the newest one with words of the user. `items` are
+    the ids of reasoning items.
     """
 
     messages: list[Message] = field(default_factory=list)
@@ -24,6 +25,7 @@ class Stretch:
     real_user: int | None = None
     has_presented: bool = False
     calls: CallIds = field(default_factory=CallIds)
+    items: set[str] = field(default_factory=set)
 
     def extend(self, later: "Stretch") -> None:
         """Takes in the stretch that follows this one."""
@@ -37,3 +39,4 @@ class Stretch:
             self.real_user = n_before + later.real_user
         self.has_presented = self.has_presented or later.has_presented
         self.calls.extend(later.calls)
+        self.items |= later.items

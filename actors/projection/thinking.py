@@ -10,7 +10,7 @@ its thinking stays out behind the first thing that had to be put right.
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain
@@ -99,12 +99,14 @@ _NO_CHANGES: Final = frozenset({RepairRule.FOREIGN_REASONING, RepairRule.CACHE_M
 class Before:
     """What stands before the messages at hand: so many entries, and what was put right among them.
 
-    `trace` gives the fingerprint so far, to be carried on.
+    `trace` gives the fingerprint so far, to be carried on; `items` are the ids
+    of reasoning items, which a provider takes once.
     """
 
     n_entries: int
     trace: Callable[[], Trace]
     repaired: Sequence[Repair] = ()
+    items: Set[str] = frozenset()
 
 
 def leave_out_unbound(
@@ -114,18 +116,29 @@ def leave_out_unbound(
     before: Before,
     options: ProjectionOptions,
     report: Report,
-) -> None:
-    """Takes sealed thinking out, in place, where not the same stands before it as when it was thought."""
+) -> set[str]:
+    """Takes sealed thinking out, in place, where not the same stands before it as when it was thought.
+
+    Also the second one of two reasoning items of the same id. Gives the ids of all others.
+    """
     bonds = _Bonds(messages, before, options, report)
+    items: set[str] = set()
     for at, message in enumerate(messages):
-        if message.role is Role.ASSISTANT and has_sealed(message):
-            index = sources[at][0]
-            entry = entries[index - before.n_entries]
-            assert isinstance(entry, MessageEntry), "only a stored message is an answer"
-            n_bound = _n_as_stored(message, entry.message) if bonds.hold(at, index, entry) else 0
-            if (less := _without_sealed(message, n_bound)) is not message:
-                messages[at] = less
-                bonds.leave_out(index)
+        if message.role is not Role.ASSISTANT or not _has_reasoning(message):
+            continue
+        index = sources[at][0]
+        entry = entries[index - before.n_entries]
+        assert isinstance(entry, MessageEntry), "only a stored message is an answer"
+        if (less := _without_repeated(message, before.items, items)) is not message:
+            messages[at] = less
+            report.repaired.append(Repair(RepairRule.REPEATED_REASONING, index))
+        if not has_sealed(less):
+            continue
+        n_bound = _n_as_stored(less, entry.message) if bonds.hold(at, index, entry) else 0
+        if (bound := _without_sealed(less, n_bound)) is not less:
+            messages[at] = bound
+            bonds.leave_out(index)
+    return items
 
 
 class _Bonds:
@@ -184,14 +197,34 @@ def _n_as_stored(message: Message, stored: Message) -> int:
     return n_same
 
 
-def _without_sealed(message: Message, n_bound: int) -> Message:
-    """The answer without its sealed thinking behind the first blocks; itself where there is none.
+def _has_reasoning(message: Message) -> bool:
+    return isinstance(message.content, tuple) and any(isinstance(b, ReasoningBlock) for b in message.content)
 
-    Something is always left: an answer of thinking alone does not get here.
-    """
+
+def _without_repeated(message: Message, before: Set[str], items: set[str]) -> Message:
+    """The answer without reasoning items that went out before; `items` takes in the others."""
+    kept = []
+    for block in message.content or ():
+        item = block.item_id if isinstance(block, ReasoningBlock) else None
+        kept.append(item is None or (item not in before and item not in items))
+        if item is not None:
+            items.add(item)
+    return _only(message, kept)
+
+
+def _without_sealed(message: Message, n_bound: int) -> Message:
+    """The answer without its sealed thinking behind the first blocks."""
     assert isinstance(message.content, tuple), "only blocks can be sealed"
-    kept = [at < n_bound or not is_sealed(block) for at, block in enumerate(message.content)]
+    return _only(message, [at < n_bound or not is_sealed(block) for at, block in enumerate(message.content)])
+
+
+def _only(message: Message, kept: list[bool]) -> Message:
+    """The answer with these of its blocks; itself where these are all.
+
+    Something is always left: an answer of reasoning alone does not get here.
+    """
     if all(kept):
         return message
+    assert isinstance(message.content, tuple), "only blocks are left out"
     content = tuple(block for block, stays in zip(message.content, kept, strict=True) if stays)
     return replace(message, content=content or None, tool_calls=recounted(message.tool_calls, kept))

@@ -12,6 +12,9 @@ _WORDS: Mapping[RepairRule, str] = {
     _R.FOREIGN_REASONING: "leaves out reasoning that another model wrote",
     _R.LONE_REASONING: "leaves out reasoning that nothing follows",
     _R.UNBOUND_REASONING: "leaves out reasoning, since what stands before it has changed",
+    _R.REPEATED_REASONING: "leaves out reasoning that stands before it already",
+    _R.EMPTY_SIGNATURE: "leaves out reasoning whose signature is empty",
+    _R.ATTACHMENT: "says in words that an attachment was here: it holds no data that can be sent",
     _R.BLOCK_KIND: "replaces what a message of this role may not hold, by words where there are some",
     _R.UNICODE: "replaces characters that cannot be sent (U+FFFD)",
     _R.ARGUMENTS: "makes an object of the arguments of a call",
@@ -31,6 +34,8 @@ TELLING: frozenset[RepairRule] = frozenset(
     {
         _R.FOREIGN_REASONING,
         _R.UNBOUND_REASONING,
+        _R.EMPTY_SIGNATURE,
+        _R.ATTACHMENT,
         _R.BLOCK_KIND,
         _R.UNICODE,
         _R.ARGUMENTS,

@@ -134,8 +134,10 @@ def _blocks(b: _Builder, n: int) -> None:
         (TextBlock(""), TextBlock(b.text(n)), PICTURE),
         (file, TextBlock("")),
         (ReasoningBlock(b.text(n)), TextBlock(b.text(n))),
+        (ImageBlock("image/png", "https://example.com/x.png"), TextBlock(b.text(n))),
+        (FileBlock("application/pdf", name="half \ud83d.pdf"),),
     )
-    b.add(Message(Role.USER, kinds[n % 4]), source="real_user")
+    b.add(Message(Role.USER, kinds[n % 6]), source="real_user")
 
 
 def _empty(b: _Builder, n: int) -> None:
@@ -190,8 +192,11 @@ def _thoughts(n: int) -> ReasoningBlock:
         ReasoningBlock("h", signature="sealed", model="another-model"),
         ReasoningBlock("", data="opaque", model=READER),
         ReasoningBlock("h"),
+        ReasoningBlock("", data="opaque", item_id=f"rs_{n % 3}", model=READER),
+        ReasoningBlock("h", signature="", model=READER),
+        ReasoningBlock("half \ud83d", signature="sealed", model=READER),
     )
-    return kinds[n % 4]
+    return kinds[n % 7]
 
 
 def _thinking_answer(b: _Builder, n: int) -> None:
@@ -202,8 +207,8 @@ def _thinking_answer(b: _Builder, n: int) -> None:
         (thoughts,),
         (thoughts, PICTURE, TextBlock(b.text(n))),
     )
-    content = contents[n // 4 % 4]
-    if n // 16 % 2:
+    content = contents[n // 7 % 4]
+    if n // 28 % 2:
         b.calls(n, content, b.fresh_ids(n))
     else:
         b.open_calls = []

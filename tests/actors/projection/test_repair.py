@@ -154,6 +154,73 @@ def test_what_a_role_may_not_hold_is_said_in_words() -> None:
     assert _told(projection) == [("block_kind", 1)]
 
 
+def test_an_attachment_without_data_is_told_of_in_words() -> None:
+    elsewhere = ImageBlock("image/png", "https://example.com/x.png")
+    empty = FileBlock("application/pdf", name="a.pdf")
+    text = FileBlock("text/plain", text="")
+    projection = project((user((elsewhere, empty, text)), answer("ok")))
+    assert projection.messages[0].content == (
+        TextBlock("[an image was here]"),
+        TextBlock("[a file was here: a.pdf]"),
+        text,
+    )
+    assert _told(projection) == [("attachment", 0)]
+
+
+@pytest.mark.parametrize(
+    "url", ["data:image/png;base64,", "data:;base64,AA", "data:image/png,AA", "data:image/png;base64,A A"]
+)
+def test_data_in_another_form_is_none(url: str) -> None:
+    assert _told(project((user((ImageBlock("image/png", url),)),))) == [("attachment", 0)]
+
+
+def test_a_file_keeps_its_form_when_its_characters_cannot_be_sent() -> None:
+    projection = project((user((FileBlock("text/plain", text="a \ud83d", name="b \ud83d"),)),))
+    assert projection.messages[0].content == (FileBlock("text/plain", text="a \ufffd", name="b \ufffd"),)
+    assert _told(projection) == [("unicode", 0)]
+
+
+@pytest.mark.parametrize(
+    ("block", "rule"),
+    [
+        (ReasoningBlock("h", signature=""), "empty_signature"),
+        (ReasoningBlock("\ud83d", signature="s"), "unicode"),
+        (ReasoningBlock("\ud83d"), "unicode"),
+    ],
+)
+def test_reasoning_that_cannot_be_sent_as_it_is_stays_out(block: ReasoningBlock, rule: str) -> None:
+    projection = project((user("u"), answer((block, TextBlock("a")))))
+    assert projection.messages[1].content == (TextBlock("a"),)
+    assert _told(projection) == [(rule, 1)]
+
+
+def test_a_reasoning_item_goes_out_once() -> None:
+    item = ReasoningBlock("", data="d", item_id="rs_1")
+    entries = (
+        user("u"),
+        answer((item, TextBlock("a"))),
+        user("v"),
+        answer((item, TextBlock("b"))),
+        user("w"),
+    )
+    projection = project(entries)
+    assert [m.content for m in projection.messages][1::2] == [(item, TextBlock("a")), (TextBlock("b"),)]
+    assert _told(projection) == [("repeated_reasoning", 3)]
+    twice = project((user("u"), answer((item, TextBlock("a"), item, TextBlock("b")))))
+    assert twice.messages[1].content == (item, TextBlock("a"), TextBlock("b"))
+
+
+def test_a_call_with_no_words_is_told_of_once() -> None:
+    blocks = (TextBlock(""),)
+    assert _told(project((user("u"), calls("c1", content=blocks), result("c1")))) == [("empty_text", 1)]
+    assert _told(project((user("u"), calls("c1", content=()), result("c1")))) == [("empty_text", 1)]
+    foreign = (ReasoningBlock("h", model="n"),)
+    projection = project(
+        (user("u"), calls("c1", content=foreign), result("c1")), ProjectionOptions(model="m")
+    )
+    assert _told(projection) == [("foreign_reasoning", 1)]
+
+
 def test_half_of_a_surrogate_pair_is_replaced() -> None:
     projection = project((user("a \ud83d b"), reminder("rewind_notice", "c \udc00"), answer("ok")))
     assert projection.messages[0].content == "a \ufffd b"
