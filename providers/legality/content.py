@@ -3,7 +3,7 @@
 import json
 import re
 
-from providers.legality.finding import Finding, Found
+from providers.legality.finding import Finding, Found, a
 from providers.model import (
     Dialect,
     FileBlock,
@@ -20,7 +20,7 @@ def roles_hold_their_own(request: Request, dialect: Dialect, profile: ModelProfi
     """Only an assistant makes calls, only a tool message names one [sdk: the message types of all three]."""
     for at, message in enumerate(request.messages):
         if message.tool_calls and message.role is not Role.ASSISTANT:
-            yield Finding("call_of_other_role", at, f"a {message.role} message makes calls")
+            yield Finding("call_of_other_role", at, f"{a(message.role)} message makes calls")
 
 
 def blocks_fit_the_role(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
@@ -33,9 +33,9 @@ def blocks_fit_the_role(request: Request, dialect: Dialect, profile: ModelProfil
     for at, message in enumerate(request.messages):
         for block in message.content if isinstance(message.content, tuple) else ():
             if message.role in (Role.SYSTEM, Role.ASSISTANT) and isinstance(block, ImageBlock | FileBlock):
-                yield Finding("block_of_other_role", at, f"a {message.role} message holds an attachment")
+                yield Finding("block_of_other_role", at, f"{a(message.role)} message holds an attachment")
             if message.role is not Role.ASSISTANT and isinstance(block, ReasoningBlock):
-                yield Finding("block_of_other_role", at, f"a {message.role} message holds reasoning")
+                yield Finding("block_of_other_role", at, f"{a(message.role)} message holds reasoning")
 
 
 def attachments_have_a_form(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
@@ -60,13 +60,16 @@ _DATA_URL = re.compile(r"data:[^/;,\s]+/[^/;,\s]+;base64,[A-Za-z0-9+/]+={0,2}")
 
 
 def no_empty_text(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
-    """Anthropic: "text content blocks must be non-empty". The others take it; nobody needs it."""
+    """Anthropic: "text content blocks must be non-empty". The others take it; nobody needs it.
+
+    A result may be empty: its content is optional [sdk].
+    """
     for at, message in enumerate(request.messages):
-        if message.content == "":
-            yield Finding("empty_text", at, f"the text of a {message.role} message is empty")
+        if message.content == "" and message.role is not Role.TOOL:
+            yield Finding("empty_text", at, f"the text of {a(message.role)} message is empty")
         for block in message.content if isinstance(message.content, tuple) else ():
             if isinstance(block, TextBlock) and not block.text:
-                yield Finding("empty_text", at, f"a text block of a {message.role} message is empty")
+                yield Finding("empty_text", at, f"a text block of {a(message.role)} message is empty")
 
 
 def no_blank_text(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
@@ -76,8 +79,10 @@ def no_blank_text(request: Request, dialect: Dialect, profile: ModelProfile) -> 
     for at, message in enumerate(request.messages):
         blocks = message.content if isinstance(message.content, tuple) else ()
         texts = [block.text for block in blocks if isinstance(block, TextBlock)]
-        if any(text.isspace() for text in [message.content, *texts] if isinstance(text, str)):
-            yield Finding("blank_text", at, f"a text of a {message.role} message holds only blanks")
+        if isinstance(message.content, str) and message.role is not Role.TOOL:
+            texts.append(message.content)
+        if any(map(str.isspace, texts)):
+            yield Finding("blank_text", at, f"a text of {a(message.role)} message holds only blanks")
 
 
 def something_is_said(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
@@ -85,13 +90,15 @@ def something_is_said(request: Request, dialect: Dialect, profile: ModelProfile)
 
     Reasoning alone is no content: Anthropic wants no thinking as the final
     block of an assistant, Responses no reasoning item without what follows
-    it, and Chat Completions does not take reasoning at all.
+    it, and Chat Completions does not take reasoning at all. A result may be empty.
     """
     for at, message in enumerate(request.messages):
+        if message.role is Role.TOOL:
+            continue
         blocks = message.content if isinstance(message.content, tuple) else (message.content,)
         if message.tool_calls or any(not isinstance(block, ReasoningBlock | None) for block in blocks):
             continue
-        yield Finding("empty_message", at, f"a {message.role} message says nothing")
+        yield Finding("empty_message", at, f"{a(message.role)} message says nothing")
 
 
 def unicode(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
@@ -102,7 +109,7 @@ def unicode(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
             texts += [b.text for b in message.content if isinstance(b, TextBlock | ReasoningBlock)]
         texts += [json.dumps(call.input, ensure_ascii=False, default=str) for call in message.tool_calls]
         if not all(map(_is_utf8, texts)):
-            yield Finding("unicode", at, f"a text of a {message.role} message has no UTF-8 form")
+            yield Finding("unicode", at, f"a text of {a(message.role)} message has no UTF-8 form")
 
 
 def _is_utf8(text: str) -> bool:

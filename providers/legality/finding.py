@@ -25,6 +25,11 @@ Found: TypeAlias = Iterator[Finding]
 Rule: TypeAlias = Callable[[Request, Dialect, ModelProfile], Found]
 
 
+def a(role: Role) -> str:
+    """The role with its article."""
+    return f"an {role}" if role is Role.ASSISTANT else f"a {role}"
+
+
 def leading_system(request: Request) -> int:
     """The number of system messages in front."""
     for at, message in enumerate(request.messages):

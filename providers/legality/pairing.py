@@ -22,9 +22,18 @@ def calls_have_results(request: Request, dialect: Dialect, profile: ModelProfile
         if message.role is Role.TOOL:
             waiting.pop(message.tool_call_id or "", None)
             continue
-        yield from _unanswered(waiting)
-        waiting = {call.id: at for call in message.tool_calls} if message.role is Role.ASSISTANT else {}
+        if not _goes_on(request, at, dialect):
+            yield from _unanswered(waiting)
+            waiting = {}
+        waiting |= {call.id: at for call in message.tool_calls} if message.role is Role.ASSISTANT else {}
     yield from _unanswered(waiting)
+
+
+def _goes_on(request: Request, at: int, dialect: Dialect) -> bool:
+    """Anthropic makes one message of neighbouring ones of the same role [docs]."""
+    if dialect is not Dialect.ANTHROPIC or at == 0:
+        return False
+    return request.messages[at - 1].role is request.messages[at].role is Role.ASSISTANT
 
 
 def _unanswered(waiting: dict[str, int]) -> Found:
@@ -44,8 +53,9 @@ def results_have_calls(request: Request, dialect: Dialect, profile: ModelProfile
     answered: set[str] = set()
     for at, message in enumerate(request.messages):
         if message.role is not Role.TOOL:
-            open_ids = {call.id for call in message.tool_calls} if message.role is Role.ASSISTANT else set()
-            answered = set()
+            if not _goes_on(request, at, dialect):
+                open_ids, answered = set(), set()
+            open_ids |= {call.id for call in message.tool_calls} if message.role is Role.ASSISTANT else set()
         elif message.tool_call_id is None:
             yield Finding("result_without_id", at, "a result names no call")
         elif message.tool_call_id in answered:

@@ -1,6 +1,6 @@
 """Where system messages and cache marks may stand."""
 
-from providers.legality.finding import Finding, Found, leading_system
+from providers.legality.finding import Finding, Found, a, leading_system
 from providers.model import Dialect, ModelProfile, ReasoningBlock, Request, Role, TextBlock
 
 MAX_CACHE_MARKS = 4
@@ -23,9 +23,9 @@ def system_places(request: Request, dialect: Dialect, profile: ModelProfile) -> 
             yield Finding("system_mid_conversation", at, text)
         elif dialect is Dialect.ANTHROPIC:
             if messages[at - 1].role not in (Role.USER, Role.TOOL):
-                yield Finding("system_place", at, f"a {messages[at - 1].role} message stands before it")
+                yield Finding("system_place", at, f"{a(messages[at - 1].role)} message stands before it")
             if at + 1 < len(messages) and messages[at + 1].role is not Role.ASSISTANT:
-                yield Finding("system_place", at, f"a {messages[at + 1].role} message stands behind it")
+                yield Finding("system_place", at, f"{a(messages[at + 1].role)} message stands behind it")
 
 
 def cache_marks(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:

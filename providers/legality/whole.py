@@ -1,6 +1,6 @@
 """The request as a whole, which its caller has to see to."""
 
-from providers.legality.finding import Finding, Found, leading_system
+from providers.legality.finding import Finding, Found, a, leading_system
 from providers.model import Dialect, ModelProfile, Request, Role
 
 MAX_ANTHROPIC_MESSAGES = 100_000
@@ -26,7 +26,7 @@ def request_as_a_whole(request: Request, dialect: Dialect, profile: ModelProfile
         return
     if dialect is Dialect.ANTHROPIC and spoken[0].role is not Role.USER:
         at = leading_system(request)
-        yield Finding("first_role", at, f"a {spoken[0].role} message comes first, not a user's", "request")
+        yield Finding("first_role", at, f"{a(spoken[0].role)} message comes first, not a user's", "request")
     last = next((m for m in reversed(spoken) if m.role is not Role.SYSTEM), None)
     if last is not None and last.role is Role.ASSISTANT:
         at = len(request.messages) - 1

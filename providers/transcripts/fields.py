@@ -138,7 +138,10 @@ class Notes:
                 return CacheMark()
 
     def arguments(self, fields: JsonObject, key: str, path: Path) -> JsonValue:
-        """The value of a JSON text; the text itself where it is none, which no format takes."""
+        """The value of a JSON text; the text itself where it is none, which no format takes.
+
+        No text at all is what many servers write for a call without arguments.
+        """
         value = fields.get(key)
         if not isinstance(value, str):
             if value is None:
@@ -147,6 +150,8 @@ class Notes:
             text = f"{key}: the text of a JSON object wanted, got {kind_of(value)}"
             self.add(NoteRule.WRONG_TYPE, (*path, key), text)
             return value
+        if not value:
+            return {}
         try:
             return parse_json(value)
         except ValueError as error:

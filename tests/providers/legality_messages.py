@@ -18,6 +18,7 @@ from providers.model import (
 from tests.providers.legality_case import (
     ANTHROPIC,
     ITEM,
+    OPENAI,
     PICTURE,
     PROFILE,
     RESPONSES,
@@ -68,6 +69,13 @@ PAIRING = {
         "call_without_result",
         asked(user(), answer("a", "c1"), user(), result("c1"), user()),
         asked(*CALLED, user(), user()),
+        also=frozenset({"result_without_call"}),
+    ),
+    "an assistant between, not on Anthropic": Case(
+        "call_without_result",
+        asked(user(), answer("a", "c1"), answer("b"), result("c1"), user()),
+        asked(*CALLED, answer("b"), user()),
+        where=OPENAI,
         also=frozenset({"result_without_call"}),
     ),
     "a system message between": Case(

@@ -50,6 +50,18 @@ def test_a_legal_request_has_no_findings(dialect: Dialect) -> None:
     assert check(replace(legal, tools=tools, tool_choice=ToolChoice.ANY), dialect, PROFILE) == ()
 
 
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("content", ["", None, ()])
+def test_a_result_may_be_empty(content: str | tuple[()] | None, dialect: Dialect) -> None:
+    asked_with = asked(user(), answer("a", "c1"), result("c1", content), user())
+    assert check(asked_with, dialect, PROFILE) == ()
+
+
+def test_anthropic_takes_neighbouring_answers_as_one() -> None:
+    request = asked(user(), answer("a", "c1"), answer("b", "c2"), result("c1"), result("c2"), user())
+    assert check(request, Dialect.ANTHROPIC, PROFILE) == ()
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_a_broken_rule_is_found_where_it_holds_and_alone(case: Case) -> None:
     for dialect in Dialect:

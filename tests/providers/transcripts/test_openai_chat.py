@@ -49,7 +49,7 @@ def test_a_whole_exchange_is_read() -> None:
     assert paths(_body(*exchange)) == [f"messages[{at}]" for at in range(4)]
 
 
-@pytest.mark.parametrize("arguments", ["", "{", "not json", '{"a": NaN}', "[" * 200 + "]" * 200])
+@pytest.mark.parametrize("arguments", ["{", "not json", '{"a": NaN}', "[" * 200 + "]" * 200])
 def test_arguments_that_are_no_json_stay_the_text_that_they_are(arguments: str) -> None:
     (message,) = _messages(_assistant(_call(arguments)))
     assert message.tool_calls[0].input == arguments

@@ -88,3 +88,10 @@ def test_a_batch_file_names_its_requests() -> None:
 @pytest.mark.parametrize("messages", [3, "x", None, {"a": 1}])
 def test_messages_that_are_no_list_are_told(messages: JsonValue) -> None:
     assert notes({"messages": messages}) == [("wrong_type", "messages", True)]
+
+
+def test_a_chat_call_without_any_arguments_text_has_none() -> None:
+    call: JsonValue = {"id": "c1", "type": "function", "function": {"name": "Look", "arguments": ""}}
+    read = transcript({"messages": [{"role": "assistant", "content": None, "tool_calls": [call]}]})
+    assert read.reading.messages[0].message.tool_calls[0].input == {}
+    assert read.reading.notes == ()

@@ -94,8 +94,8 @@ def _answer(message: Message) -> Iterator[Atom]:
             call = waiting.pop(0)
             yield ("call", call.id, call.name, call.input)
         match block:
-            case ReasoningBlock(text, signature, data):
-                if signature is not None or data is not None:
+            case ReasoningBlock(text, signature, data, item_id):
+                if signature is not None or (data is not None and item_id is None):
                     yield ("thought", text, signature, data)
             case _:
                 yield ("words", block)
