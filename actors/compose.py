@@ -8,8 +8,8 @@ from actors.history import Entry, EntryId
 from actors.ports import ResolvedModel
 from actors.projection import Projection, ProjectionOptions, Projector, RepairRule
 from actors.projection.words import TELLING
+from providers.correction import CorrectedCounter
 from providers.model import OutputSchema, Priority, Request
-from providers.tokens import CorrectedCounter
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from actors.events import SessionEvent
 from actors.history import Authority
 from actors.permission import PermissionClass
 from actors.records import AgentState, Record
+from providers.correction import CorrectedCounter
 from providers.model import ModelProfile
 from providers.ports import Provider
-from providers.tokens import CorrectedCounter
 
 
 class Log(Protocol):

@@ -12,8 +12,9 @@ from host.ids import RandomIds
 from host.store.memory import MemoryStore
 from host.store.ports import Store
 from host.surroundings import Unseen
+from providers.correction import CorrectedCounter
 from providers.scripted import SCRIPTED_PROFILE
-from providers.tokens import CorrectedCounter, EstimateCounter
+from providers.tokens import EstimateCounter
 
 # Every history here fits easily, so that none is counted a second time for being large.
 _ROOMY = replace(SCRIPTED_PROFILE, window_tokens=4_000_000)

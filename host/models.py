@@ -10,6 +10,7 @@ from host.config import Config, endpoints
 from host.errors import NoModel
 from providers.anthropic import AnthropicProvider
 from providers.catalog import Catalog
+from providers.correction import CorrectedCounter
 from providers.endpoint import ANTHROPIC_URL, Endpoint, resolve_key
 from providers.errors import ModelNotFound
 from providers.http import Http, open_http
@@ -20,7 +21,7 @@ from providers.model import Dialect, ModelProfile
 from providers.openai_chat import OpenAIChatProvider
 from providers.ports import Provider, TokenCounter
 from providers.retry import Retrying, RetryPolicy
-from providers.tokens import CorrectedCounter, counter_for, ensure_ranks, ranks_if_loaded
+from providers.tokens import counter_for, ensure_ranks, ranks_if_loaded
 
 LOCAL = "local"
 DEFAULTS = {"anthropic": "claude-sonnet-5-5", "openai": "gpt-5.6-terra", LOCAL: LOCAL_MODEL}

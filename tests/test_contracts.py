@@ -17,12 +17,13 @@ from host.store.sqlite import SqliteStore
 from host.surroundings import Machine, Surroundings, Unseen
 from host.testing import VirtualClock
 from providers.anthropic.provider import AnthropicProvider
+from providers.correction import CorrectedCounter
 from providers.local import LocalProvider
 from providers.openai_chat.provider import OpenAIChatProvider
 from providers.ports import Provider, TokenCounter
 from providers.retry import Retrying
 from providers.scripted import ScriptedProvider
-from providers.tokens import CorrectedCounter, EstimateCounter, TiktokenCounter
+from providers.tokens import EstimateCounter, TiktokenCounter
 
 
 def providers(

@@ -11,10 +11,11 @@ from host.store.memory import MemoryStore
 from host.store.ports import Store
 from host.surroundings import Unseen
 from host.testing import VirtualClock
+from providers.correction import CorrectedCounter
 from providers.errors import ModelNotFound
 from providers.ports import Provider
 from providers.scripted import ScriptedProvider
-from providers.tokens import CorrectedCounter, EstimateCounter
+from providers.tokens import EstimateCounter
 
 
 class ScriptedModels:

@@ -8,11 +8,11 @@ from functools import partial
 import anyio
 import pytest
 
+from providers.correction import CorrectedCounter
 from providers.errors import RanksUnavailable
 from providers.model import Message, Role, ToolCall, ToolSpec, Usage
 from providers.ranks import ensure_ranks, load_ranks, parse_ranks, ranks_if_loaded
 from providers.tokens import (
-    CorrectedCounter,
     CountCache,
     EstimateCounter,
     TiktokenCounter,
