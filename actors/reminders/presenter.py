@@ -98,7 +98,7 @@ class TextPresenter:
         wording = self.wordings.get(presentation, _BARE)
         shown = body if wording.label is None else quote(body, _label(wording.label, sender))
         parts = (_fill(wording.before, sender), shown, _fill(wording.after, sender))
-        return "\n\n".join(part for part in parts if part)
+        return "\n\n".join([part for part in parts if part])
 
     def lead(self, presentation: Presentation, sender: str | None) -> str:
         wording = self.wordings.get(presentation, _BARE)
