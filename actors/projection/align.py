@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +41,11 @@ class Keyed:
     keys: tuple[Hashable, ...]
     place_of: Mapping[Hashable, int]
     message_of: Mapping[int, int]
+
+    @property
+    def moved(self) -> frozenset[int]:
+        """The messages of entries that stand elsewhere than in the history."""
+        return frozenset(self.message_of[index] for index in self.made.projection.moved)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -97,11 +102,7 @@ def align(before: Keyed, after: Keyed, n_same: int) -> dict[int, int]:
     for at in range(n_same, len(after.messages)):
         places = (before.place_of.get(after.keys[index]) for index in after.sources[at])
         pair(at, [before.message_of[p] for p in places if p is not None and p in before.message_of])
-    results = {
-        message.tool_call_id: at
-        for at, message in enumerate(before.messages)
-        if message.role is Role.TOOL and at not in taken
-    }
+    results = {m.tool_call_id: at for at, m in enumerate(before.messages) if m.role is Role.TOOL}
     for at in range(n_same, len(after.messages)):
         message = after.messages[at]
         if at in pairs or message.role is not Role.TOOL or message.tool_call_id not in results:
@@ -112,16 +113,35 @@ def align(before: Keyed, after: Keyed, n_same: int) -> dict[int, int]:
     return pairs
 
 
-def in_place(pairs: Mapping[int, int]) -> set[int]:
-    """Of the paired messages of the later request, as many as can be that kept their order."""
-    # The longest rising run: `ends[n]` is the least place at which one of n + 1 can end.
+def in_place(pairs: Mapping[int, int], movers: Container[int]) -> set[int]:
+    """Of the paired messages of the later request, as many as can be that kept their order.
+
+    Where it could be this one or that one which moved, it is one of `movers`.
+    """
+    anchors = _longest_rising([at for at in sorted(pairs) if at not in movers], pairs)
+    kept = set(anchors)
+    low = -1
+    waiting: list[int] = []
+    for at in sorted(pairs):
+        if at in kept:
+            kept |= _longest_rising([w for w in waiting if low < pairs[w] < pairs[at]], pairs)
+            low = pairs[at]
+            waiting = []
+        elif at in movers:
+            waiting.append(at)
+    return kept | _longest_rising([w for w in waiting if low < pairs[w]], pairs)
+
+
+def _longest_rising(places: Sequence[int], value_of: Mapping[int, int]) -> set[int]:
+    """As many of the places as can be whose values rise."""
+    # `ends[n]` is the least value with which a run of n + 1 can end, `ends_at` where that is.
     ends: list[int] = []
     ends_at: list[int] = []
     behind: dict[int, int | None] = {}
-    for at in sorted(pairs):
-        length = bisect_left(ends, pairs[at])
+    for at in places:
+        length = bisect_left(ends, value_of[at])
         behind[at] = ends_at[length - 1] if length else None
-        ends[length : length + 1] = [pairs[at]]
+        ends[length : length + 1] = [value_of[at]]
         ends_at[length : length + 1] = [at]
     kept: set[int] = set()
     place = ends_at[-1] if ends_at else None

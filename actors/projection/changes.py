@@ -96,7 +96,8 @@ def compare(before: Made, after: Made) -> Changes:
 
 def _changes(was: Keyed, now: Keyed, n_same: int) -> Iterator[Change]:
     pairs = align(was, now, n_same)
-    steady = in_place(pairs)
+    was_moved = was.moved
+    steady = in_place(pairs, now.moved | {at for at, other in pairs.items() if other in was_moved})
     paired = set(pairs.values())
     reasons = Reasons(was, now)
     n_told = 0

@@ -168,18 +168,6 @@ def test_a_reminder_that_becomes_a_system_message_says_what_the_model_takes() ->
     assert found.options == ("system messages mid-conversation: on, was off",)
 
 
-def test_a_system_message_may_lose_its_place_to_what_follows() -> None:
-    entries = (user("a"), reminder("r", "goal_state_change"))
-    found = compare(Request(entries, _MIDWAY), Request((*entries, user("b")), _MIDWAY))
-    kinds = {change.kind for change in found.changed}
-    assert ChangeKind.ADDED in kinds
-    demoted = compare(
-        Request((user("a"), reminder("r", "goal_state_change"), answer("b")), _MIDWAY),
-        Request((user("a"), reminder("r", "goal_state_change"), user("c"), answer("b")), _PLAIN),
-    )
-    assert any("is no system message any more" in change.reasons for change in demoted.changed)
-
-
 def test_thinking_left_out_says_whether_the_words_or_the_model_are_others() -> None:
     entries = (user("a"), thinking("t", request_fingerprint="another"), user("b"))
     bound = replace(entries[1], request_fingerprint=None)
@@ -244,7 +232,118 @@ def test_tools_that_came_went_or_say_something_else_are_told() -> None:
     assert {change.kind for change in swapped.tools} == {ChangeKind.MOVED}
 
 
+def test_the_first_difference_is_the_one_that_stands_first_in_either() -> None:
+    a, b, c, d = (user(name, name) for name in "abcd")
+    found = compare(Request((a, b, c, d)), Request((b, user("n"), c, d, a)))
+    assert [change.kind for change in found.changed] == [ChangeKind.ADDED, ChangeKind.MOVED]
+    assert found.first == found.changed[1]
+
+
+def test_it_is_the_reminder_that_moved_and_not_the_user_whom_it_passed() -> None:
+    entries = (reminder("r", "date_change"), user("a"))
+    found = compare(Request(entries), Request(entries, _MIDWAY))
+    assert told(found) == [
+        (
+            ChangeKind.MOVED,
+            0,
+            1,
+            (
+                "as a system message it waits until it interrupts nothing",
+                "became a system message",
+                "the model takes system messages mid-conversation",
+            ),
+        )
+    ]
+    back = compare(Request(entries, _MIDWAY), Request(entries))
+    assert told(back) == [
+        (
+            ChangeKind.MOVED,
+            1,
+            0,
+            (
+                "no longer: as a system message it waits until it interrupts nothing",
+                "is no system message any more",
+                "the model takes no system messages mid-conversation",
+            ),
+        )
+    ]
+
+
+def test_what_moved_in_both_alike_did_not_move_between_them() -> None:
+    entries = (user("a"), reminder("r", "date_change"))
+    found = compare(Request(entries), Request((*entries, answer("b"))))
+    assert [change.kind for change in found.changed] == [ChangeKind.ADDED]
+
+
+def test_more_or_less_that_is_joined_to_a_system_message_is_told() -> None:
+    one = (user("a"), reminder("r", "goal_state_change"))
+    two = (*one, reminder("s", "goal_state_change"))
+    assert told(compare(Request(one, _MIDWAY), Request(two, _MIDWAY))) == [
+        (ChangeKind.CHANGED, 1, 1, ("more was joined to it",))
+    ]
+    assert told(compare(Request(two, _MIDWAY), Request(one, _MIDWAY))) == [
+        (ChangeKind.CHANGED, 1, 1, ("less is joined to it",))
+    ]
+    assert told(compare(Request(two), Request(two, _MIDWAY)))[-1] == (
+        ChangeKind.REMOVED,
+        2,
+        None,
+        ("stands in another message now",),
+    )
+    assert told(compare(Request(two, _MIDWAY), Request(two)))[-1] == (
+        ChangeKind.ADDED,
+        None,
+        2,
+        ("stood in another message before",),
+    )
+
+
+def test_what_was_left_out_and_now_is_not_says_why_it_was() -> None:
+    orphan = (user("a"), result("r", "c1"))
+    found = compare(Request(orphan), Request((*orphan, calling("b", "c1"))))
+    assert [change.reasons for change in found.changed] == [
+        ("new in the history",),
+        ("was left out before: no call asked for this result",),
+    ]
+    back = compare(Request((*orphan, calling("b", "c1"))), Request(orphan))
+    assert back.changed[1].reasons == ("is left out now: no call asked for this result",)
+
+
+def test_a_repair_that_both_have_is_no_reason() -> None:
+    one, other = user("a", "half \ud83d"), user("a", "whole \ud83d")
+    found = compare(Request((one,)), Request((other,)))
+    assert told(found) == [(ChangeKind.CHANGED, 0, 0, ("the history says something else here",))]
+    clean = compare(Request((user("a", "clean"),)), Request((other,)))
+    assert any(reason.startswith("repair: ") for reason in clean.changed[0].reasons)
+
+
+def test_a_mark_that_came_and_one_of_another_length_are_told() -> None:
+    marks = (None, CacheMark(), CacheMark("1h"))
+    none, plain, long = (
+        Request((replace(user("a"), message=Message(Role.USER, "words", cache=mark)),)) for mark in marks
+    )
+    assert told(compare(none, plain)) == [(ChangeKind.MARK, 0, 0, ("the mark moved here",))]
+    assert told(compare(plain, long)) == [(ChangeKind.MARK, 0, 0, ("the mark is another one",))]
+
+
+def test_a_system_message_that_lost_its_place_says_so() -> None:
+    entries = (user("a"), reminder("r", "goal_state_change"))
+    stops = said("s", Role.USER, "and?", presentation=Presentation.COORDINATOR_INPUT.value)
+    found = compare(Request(entries, _MIDWAY), Request((*entries, stops), _MIDWAY))
+    assert told(found)[0] == (
+        ChangeKind.CHANGED,
+        1,
+        1,
+        ("is no system message any more", "it may not stand there as one"),
+    )
+
+
 def test_two_entries_of_one_id_are_two() -> None:
+    changed = compare(
+        Request((user("x", "1"), user("e", "2"), user("e", "3"))),
+        Request((user("x", "0"), user("e", "2"), user("e", "3"))),
+    )
+    assert [change.kind for change in changed.messages] == [ChangeKind.CHANGED] + [ChangeKind.SAME] * 2
     found = compare(Request((user("e", "1"), user("e", "2"))), Request((user("e", "1"), user("e", "2")) * 2))
     assert [change.kind for change in found.messages] == [ChangeKind.SAME] * 2 + [ChangeKind.ADDED] * 2
 
@@ -280,6 +379,20 @@ def test_two_entries_of_one_id_are_two() -> None:
             {0: "as a system message it waits until it interrupts nothing"},
         ),
         ((user("a"), answer("b"), reminder("r", "date_change"), user("c")), _PLAIN, {}),
+        (
+            (calling("b", "c1"), answer("d"), user("u"), reminder("r", "date_change"), result("r1", "c1")),
+            _PLAIN,
+            {3: "date_change stands where its turn begins", 4: "a result stands right behind its call"},
+        ),
+        (
+            (
+                reminder("r", "date_change"),
+                user("a"),
+                said("s", Role.USER, "x", presentation="subagent_reply"),
+            ),
+            _MIDWAY,
+            {0: "it waits until it interrupts nothing"},
+        ),
     ],
 )
 def test_every_move_within_a_request_has_its_reason(
@@ -332,8 +445,10 @@ def test_every_message_of_both_is_told_once_and_the_same_ones_are_those_that_are
     entries = history(taken)
     grown = (*entries, *history(more, "later"))
     shrunk = tuple(entry for at, entry in enumerate(grown) if at not in dropped)
-    requests = [_request(entries, options), _request(grown, options), _request(shrunk, others)]
-    for before, after in ((0, 1), (0, 2), (2, 0), (1, 2)):
+    turned = (*shrunk[len(more) :], *shrunk[: len(more)])
+    made = (entries, options), (grown, options), (shrunk, others), (turned, others)
+    requests = [_request(*one) for one in made]
+    for before, after in ((0, 1), (0, 2), (2, 0), (1, 2), (2, 3), (0, 3)):
         one, other = requests[before], requests[after]
         if one is not None and other is not None:
             _check(one, other)
