@@ -1,6 +1,7 @@
 """Requests made again from records."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -77,6 +78,17 @@ def test_the_choices_of_the_request_are_those_of_its_record() -> None:
     assert last.options.model == "reader"
     assert last.projection.cache_control_index == 3
     assert last.is_same_as_sent
+
+
+@pytest.mark.parametrize("choices", [(True, False, False), (False, True, False), (False, False, True)])
+def test_each_choice_is_taken_over(choices: tuple[bool, bool, bool]) -> None:
+    midway, peers, marks = choices
+    record = replace(
+        made([ASKED]), mid_conversation_system=midway, peers_may_use_system_role=peers, cache_marks=marks
+    )
+    options = sent_request([appended(ASKED), record]).options
+    taken = options.mid_conversation_system, options.peers_may_use_system_role, options.apply_cache_control
+    assert taken == choices
 
 
 @pytest.mark.parametrize(("wanted", "number"), [(None, 2), (-1, 2), (-2, 1), (1, 1), (2, 2)])

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -97,16 +98,25 @@ LATER: tuple[Entry, ...] = (
 )
 
 
-def made(entries: tuple[Entry, ...], *, fingerprint: str | None = None, marks: bool = True) -> RequestMade:
-    options = ProjectionOptions(apply_cache_control=marks, model="reader", tools=(READ,))
+def made(
+    entries: tuple[Entry, ...],
+    *,
+    fingerprint: str | None = None,
+    marks: bool = True,
+    midway: bool = False,
+    reader: str = "reader",
+) -> RequestMade:
+    options = ProjectionOptions(
+        mid_conversation_system=midway, apply_cache_control=marks, model=reader, tools=(READ,)
+    )
     messages = project((PREFIX, *entries), options).messages
     trace = Trace((READ,))
     trace.take(messages)
     return RequestMade(
         turn_id=TurnId("turn_1"),
         model="some:reader",
-        reader="reader",
-        mid_conversation_system=False,
+        reader=reader,
+        mid_conversation_system=midway,
         peers_may_use_system_role=False,
         cache_marks=marks,
         n_messages=len(messages),
@@ -125,14 +135,13 @@ RECORDS: tuple[Record, ...] = (
 )
 
 
-def stored(home: Home, *records: Record) -> None:
-    """A session `main` with these records behind its first one."""
+def stored(home: Home, *records: Record, name: str = "main", session_id: str = "sess_1") -> None:
+    """A session of this name with these records behind its first one."""
 
     async def store_them() -> None:
-        async with SqliteStore(home.store) as store, await store.lease(AgentId("sess_1")):
-            opened = AgentOpened(
-                AgentId("sess_1"), Address("main"), AgentRole.MAIN, AgentId("sess_1"), None, {}, "/", 1.0
-            )
+        root = AgentId(session_id)
+        async with SqliteStore(home.store) as store, await store.lease(root):
+            opened = AgentOpened(root, Address(name), AgentRole.MAIN, root, None, {}, "/", 1.0)
             log = await store.create(opened)
             if records:
                 log.submit(records, lambda error: None)
@@ -216,10 +225,13 @@ def test_a_person_sees_every_message_of_a_request_and_what_changed(
 
 @pytest.mark.parametrize("width", [80, 100, 200])
 def test_lines_fit_the_terminal_and_use_its_width(width: int) -> None:
-    long = (said(1, Role.USER, "word " * 100), said(2, Role.ASSISTANT, "so " * 100, *PAGES))
+    calls = (ToolCall("c1", "read_page", {"pages": list(range(100))}),)
+    long = (said(1, Role.USER, "word " * 100), said(2, Role.ASSISTANT, "so " * 100, *calls))
     records = (EntriesAppended(long), PrefixBuilt((PREFIX,), (READ,)), made(long))
     lines = shown(records, width)
     assert max(map(len, lines)) == width
+    (call_line,) = (line for line in lines if "→ read_page" in line)
+    assert (len(call_line), call_line[-1]) == (width, "…")
     assert max(map(len, difference(RECORDS, width))) <= width
 
 
@@ -313,6 +325,46 @@ def test_other_tools_another_model_and_a_new_prefix_say_what_no_cache_gives_back
     assert "first difference: message 1 (changed), the prefix was built anew and says something else" in lines
 
 
+def test_another_model_and_one_tool_more_each_cost_the_cache() -> None:
+    before = RECORDS[:3]
+    lines = difference((*before, made(FIRST, reader="other")), 200)
+    assert "the model is other, was reader" in lines
+    assert "the same: 1 tool, the first 3 messages; 50 tokens by estimate" in lines
+    assert any(line.startswith("which no cache can give back") for line in lines)
+    more = PrefixBuilt((PREFIX,), (READ, ToolSpec("look", "Looks.", {"type": "object"})))
+    lines = difference((*before, more, made(FIRST)), 200)
+    assert "tool new: look" in lines
+    assert "the same: the first 3 messages; 36 tokens by estimate" in lines
+    assert any(line.startswith("which no cache can give back") for line in lines)
+    lines = difference((*before, made(FIRST)), 200)
+    assert not any("cache" in line for line in lines)
+
+
+def test_what_is_joined_has_the_least_authority_of_its_parts() -> None:
+    steer = said(3, Role.USER, "Page 12 is enough.", presentation=Presentation.USER_STEER)
+    note = ReminderEntry(EntryId("ent_n"), "goal_state_change", "The goal is met.")
+    entries = (FIRST[0], steer, note)
+    lines = shown((EntriesAppended(entries), made(entries, midway=True)), 200)
+    assert "the model takes system messages mid-conversation" in lines
+    (line,) = (line for line in lines if "[user_steer]" in line)
+    assert line.split()[1:4] == ["system", "user+host", "user"]
+    assert line.endswith("[user_steer] [goal_state_change] Page 12 is enough. / The goal is met.")
+
+
+def test_an_answer_that_was_cut_off_is_told_as_one() -> None:
+    entries = (FIRST[0], replace(said(2, Role.ASSISTANT, "Hold the"), is_partial=True))
+    lines = shown((EntriesAppended(entries), made(entries)), 200)
+    assert lines[-1].endswith("[cut off] Hold the")
+
+
+def test_agents_of_other_sessions_are_not_of_this_one(home: Home, context: Context) -> None:
+    stored(home, *RECORDS)
+    stored(home, *RECORDS, name="other", session_id="sess_2")
+    done = context("main", "--agent", "other")
+    assert (done.stdout, done.code) == ("", 2)
+    assert done.stderr.endswith("there are: main\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
@@ -377,6 +429,8 @@ def test_a_session_can_be_read_while_it_is_at_work(home: Home, real_backend: str
             )
             assert events_of(below.stdout)[0]["agent"] == "counter"
             assert "count the doors" in below.stdout
+            alone = await anyio.to_thread.run_sync(home.run, "context", "counter")
+            assert (alone.stdout, alone.code) == ("", 2)
             await guide.tell("Still there?")
 
     anyio.run(main, backend=real_backend)
