@@ -7,7 +7,7 @@ from actors.agent import Agent
 from actors.errors import ActorStopped
 from actors.history import MessageEntry
 from actors.ports import SpawnOrder
-from actors.records import AgentState
+from actors.records import AgentState, PrefixBuilt, RequestMade
 from actors.state import AgentFold
 from actors.tools import tool
 from host.errors import SessionBusy, UnknownSession
@@ -110,3 +110,23 @@ async def test_a_tree_comes_back_with_its_children() -> None:
         assert counter.fold.last_turn.text == "Eight with the cellar."
         assert chief.fold.last_turn is not None
         assert chief.fold.last_turn.text == "Thank you."
+
+
+async def test_the_log_holds_every_request_and_the_prefix_only_where_it_changed() -> None:
+    store = MemoryStore()
+    agent = Agent("main", instructions="Count.", tools=[change])
+    async with scripted_host(ScriptedProvider(always("One.")), store=store) as host:
+        session = await host.start(agent)
+        for _ in range(2):
+            await session.ask("Next.")
+        session_id = session.id
+    async with scripted_host(ScriptedProvider(always("Two.")), store=store) as host:
+        session = await host.resume(session_id, tools=[change])
+        await session.ask("Next.")
+    kinds = [type(stored.record) for stored in (await store.load(session_id)).records]
+    assert (kinds.count(PrefixBuilt), kinds.count(RequestMade)) == (1, 3)
+    async with scripted_host(ScriptedProvider(always("Three.")), store=store) as host:
+        session = await host.resume(session_id, agent=Agent("main", instructions="Count down."))
+        await session.ask("Next.")
+    kinds = [type(stored.record) for stored in (await store.load(session_id)).records]
+    assert (kinds.count(PrefixBuilt), kinds.count(RequestMade)) == (2, 4)
