@@ -11,6 +11,7 @@ from actors.records import AgentState, PrefixBuilt, RequestMade
 from actors.state import AgentFold
 from actors.tools import tool
 from host.errors import SessionBusy, UnknownSession
+from host.session import Session
 from host.store.memory import MemoryStore
 from providers.model import text_of
 from providers.scripted import ScriptedProvider, always, call, otherwise, routes, say, wait
@@ -123,10 +124,13 @@ async def test_the_log_holds_every_request_and_the_prefix_only_where_it_changed(
     async with scripted_host(ScriptedProvider(always("Two.")), store=store) as host:
         session = await host.resume(session_id, tools=[change])
         await session.ask("Next.")
-    kinds = [type(stored.record) for stored in (await store.load(session_id)).records]
-    assert (kinds.count(PrefixBuilt), kinds.count(RequestMade)) == (1, 3)
+        assert await _n_prefixes_and_requests(store, session) == (1, 3)
     async with scripted_host(ScriptedProvider(always("Three.")), store=store) as host:
         session = await host.resume(session_id, agent=Agent("main", instructions="Count down."))
         await session.ask("Next.")
-    kinds = [type(stored.record) for stored in (await store.load(session_id)).records]
-    assert (kinds.count(PrefixBuilt), kinds.count(RequestMade)) == (2, 4)
+        assert await _n_prefixes_and_requests(store, session) == (2, 4)
+
+
+async def _n_prefixes_and_requests(store: MemoryStore, session: Session) -> tuple[int, int]:
+    kinds = [type(stored.record) for stored in (await store.load(session.id)).records]
+    return kinds.count(PrefixBuilt), kinds.count(RequestMade)
