@@ -48,7 +48,7 @@ def why_moved(made: Made) -> dict[int, str]:
                 why[index] = "it waits until the results of the answer are complete"
             elif _floats(made.entries[index]) and index > highest:
                 why[index] = f"{made.entries[index].source} stands where its turn begins"
-            elif made.options.mid_conversation_system and index < highest:
+            elif made.options.mid_conversation_system:
                 why[index] = "it waits until it interrupts nothing"
             else:
                 why[index] = _ELSEWHERE

@@ -269,6 +269,13 @@ def test_it_is_the_reminder_that_moved_and_not_the_user_whom_it_passed() -> None
     ]
 
 
+def test_it_is_the_reminder_that_moved_where_it_had_moved_before() -> None:
+    entries = (user("a"), reminder("r", "date_change"))
+    found = compare(Request(entries), Request(entries, _MIDWAY))
+    assert [(c.kind, c.before, c.after) for c in found.changed] == [(ChangeKind.MOVED, 0, 1)]
+    assert found.changed[0].reasons[0] == "no longer: date_change stands where its turn begins"
+
+
 def test_what_moved_in_both_alike_did_not_move_between_them() -> None:
     entries = (user("a"), reminder("r", "date_change"))
     found = compare(Request(entries), Request((*entries, answer("b"))))
