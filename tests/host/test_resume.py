@@ -11,6 +11,7 @@ from actors.records import AgentState, PrefixBuilt, RequestMade
 from actors.state import AgentFold
 from actors.tools import tool
 from host.errors import SessionBusy, UnknownSession
+from host.ids import CountingIds
 from host.session import Session
 from host.store.memory import MemoryStore
 from providers.model import text_of
@@ -114,18 +115,18 @@ async def test_a_tree_comes_back_with_its_children() -> None:
 
 
 async def test_the_log_holds_every_request_and_the_prefix_only_where_it_changed() -> None:
-    store = MemoryStore()
+    store, ids = MemoryStore(), CountingIds()
     agent = Agent("main", instructions="Count.", tools=[change])
-    async with scripted_host(ScriptedProvider(always("One.")), store=store) as host:
+    async with scripted_host(ScriptedProvider(always("One.")), store=store, ids=ids) as host:
         session = await host.start(agent)
         for _ in range(2):
             await session.ask("Next.")
         session_id = session.id
-    async with scripted_host(ScriptedProvider(always("Two.")), store=store) as host:
+    async with scripted_host(ScriptedProvider(always("Two.")), store=store, ids=ids) as host:
         session = await host.resume(session_id, tools=[change])
         await session.ask("Next.")
         assert await _n_prefixes_and_requests(store, session) == (1, 3)
-    async with scripted_host(ScriptedProvider(always("Three.")), store=store) as host:
+    async with scripted_host(ScriptedProvider(always("Three.")), store=store, ids=ids) as host:
         session = await host.resume(session_id, agent=Agent("main", instructions="Count down."))
         await session.ask("Next.")
         assert await _n_prefixes_and_requests(store, session) == (2, 4)
