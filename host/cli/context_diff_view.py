@@ -32,6 +32,20 @@ def diff_lines(
     style: Style,
 ) -> Iterator[str]:
     """All that is shown of a difference: the requests, what stayed, then a line for each change."""
+    for line in _around(names, requests, rows, found, counter):
+        yield from wrapped(line, "", style) or [""]
+    if found.changed:
+        yield ""
+        yield from _changed(rows, found.changed, style)
+
+
+def _around(
+    names: str,
+    requests: tuple[SentRequest, SentRequest],
+    rows: tuple[Sequence[Row], Sequence[Row]],
+    found: Changes,
+    counter: EstimateCounter,
+) -> Iterator[str]:
     was, now = requests
     yield f"{names} · requests {was.number} → {now.number} of {now.n_requests}"
     for sent, its_rows in zip(requests, rows, strict=True):
@@ -42,9 +56,6 @@ def diff_lines(
             yield from NOT_AS_SENT
     yield ""
     yield from _same(was, now, rows[1], found, counter)
-    if found.changed:
-        yield ""
-        yield from _changed(rows, found.changed, style)
 
 
 def _same(

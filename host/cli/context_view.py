@@ -21,6 +21,7 @@ NOT_AS_SENT = (
 _GAP = "  "
 _INDENT = " " * 6
 _LEAST_TEXT = 12
+_CELL = 14
 _WIDE = 1_000_000_000
 _HEADS = ("#", "role", "origin", "authority", "tokens", "mark", "text")
 _RIGHT = frozenset({"#", "tokens"})
@@ -43,18 +44,9 @@ def request_lines(
     style: Style,
 ) -> Iterator[str]:
     """All that is shown of one request."""
-    yield f"{names} · request {sent.number} of {sent.n_requests}"
-    yield _made(sent)
     n_tools = counter.count_tools(sent.tools)
-    n_messages = sum(row.n_tokens for row in rows)
-    n_marks = sum(row.mark is not None for row in rows)
-    yield (
-        f"{count(len(rows), 'message')} · {count(n_marks, 'cache mark')}"
-        f" · {n_messages + n_tools:,} tokens by estimate"
-    )
-    if sent.options.mid_conversation_system:
-        yield "the model takes system messages mid-conversation"
-    yield from ("as it was sent",) if sent.is_same_as_sent else NOT_AS_SENT
+    for line in _heading(names, sent, rows, n_tools):
+        yield from wrapped(line, "", style)
     yield ""
     cells = [_tools_cells(sent, n_tools), *map(_cells, rows)]
     lines = table(_HEADS, _RIGHT, cells, style)
@@ -67,9 +59,16 @@ def request_lines(
         yield from (cut(f"{_INDENT}{_unsent(one)}", style) for one in unsent)
 
 
-def _made(sent: SentRequest) -> str:
+def _heading(names: str, sent: SentRequest, rows: Sequence[Row], n_tools: int) -> Iterator[str]:
     made = sent.made
-    return f"{when(made.at)} · {visible(made.model)} · {made.n_tokens:,} tokens expected"
+    n_tokens = n_tools + sum(row.n_tokens for row in rows)
+    n_marks = sum(row.mark is not None for row in rows)
+    yield f"{names} · request {sent.number} of {sent.n_requests}"
+    yield f"{when(made.at)} · {made.model} · {made.n_tokens:,} tokens expected"
+    yield f"{count(len(rows), 'message')} · {count(n_marks, 'cache mark')} · {n_tokens:,} tokens by estimate"
+    if sent.options.mid_conversation_system:
+        yield "the model takes system messages mid-conversation"
+    yield from ("as it was sent",) if sent.is_same_as_sent else NOT_AS_SENT
 
 
 def when(at: float) -> str:
@@ -167,21 +166,22 @@ def cut(line: str, style: Style) -> str:
     return line[:indent] + one_line(line, limit)
 
 
-def wrapped(text: str, indent: str, style: Style) -> Iterator[str]:
-    """A reason whole, on as many lines as it takes."""
+def wrapped(text: str, indent: str, style: Style) -> list[str]:
+    """Words that must not be cut, on as many lines as they take."""
     width = _WIDE if style.width is None else max(style.width, len(indent) + _LEAST_TEXT)
-    yield from wrap(visible(text), width, initial_indent=indent, subsequent_indent=indent + "  ")
+    return wrap(visible(text), width, initial_indent=indent, subsequent_indent=indent + "  ")
 
 
 def table(
     heads: Sequence[str], right: frozenset[str], rows: Sequence[Sequence[str]], style: Style
 ) -> Iterator[str]:
     """A line for the heads and one for each row; the last cell takes what the others leave."""
-    clean = [[one_line(cell, _WIDE) for cell in row] for row in rows]
+    last = len(heads) - 1
+    limit = _WIDE if style.width is None else _CELL
+    clean = [[*(one_line(cell, limit) for cell in row[:last]), one_line(row[last], _WIDE)] for row in rows]
     if style.width is None:
         yield from ("\t".join(row) for row in chain([heads], clean))
         return
-    last = len(heads) - 1
     widths = [max(len(row[n]) for row in chain([heads], clean)) for n in range(last)]
     left = max(style.width - sum(widths) - len(_GAP) * last, _LEAST_TEXT)
     for row in chain([heads], clean):

@@ -351,6 +351,15 @@ def test_what_is_joined_has_the_least_authority_of_its_parts() -> None:
     assert line.endswith("[user_steer] [goal_state_change] Page 12 is enough. / The goal is met.")
 
 
+def test_many_origins_leave_room_for_the_text() -> None:
+    entries: tuple[Entry, ...] = (FIRST[0],)
+    for number, origin in enumerate(Origin):
+        entries += (ReminderEntry(EntryId(f"ent_{number}"), "goal_state_change", "words", origin),)
+    lines = shown((EntriesAppended(entries), made(entries, midway=True)), 80)
+    assert max(map(len, lines)) == 80
+    assert any("host+user+coo…" in line for line in lines)
+
+
 def test_an_answer_that_was_cut_off_is_told_as_one() -> None:
     entries = (FIRST[0], replace(said(2, Role.ASSISTANT, "Hold the"), is_partial=True))
     lines = shown((EntriesAppended(entries), made(entries)), 200)
