@@ -3,7 +3,8 @@
 present → float → place system messages → clear result runs → repair → render → mark for caching
 
 The first six work on a stretch of the history, which is the whole of it here
-and what is new in `Projector`; the last one looks at the whole request.
+and what is new in `Projector`. Behind them thinking is left out that is bound
+to other words. The last one looks at the whole request.
 """
 
 from collections.abc import Sequence
