@@ -1,92 +1,35 @@
 """The difference of two requests: what became of every message, and why."""
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from actors.errors import EmptyReminderBody
-from actors.history import Authority, Entry, EntryId, MessageEntry, Origin, Presentation, ReminderEntry
+from actors.history import Presentation
 from actors.projection import (
     Change,
     ChangeKind,
     Changes,
-    Projection,
     ProjectionOptions,
     ToolChange,
     compare,
-    project,
-    why_left_out,
     why_moved,
 )
-from providers.model import Block, CacheMark, Message, ReasoningBlock, Role, TextBlock, ToolCall, ToolSpec
-from tests.actors.projection.histories import READER, Steps, history, steps
+from providers.model import CacheMark, Message, Role, ToolSpec
+from tests.actors.projection.histories import READER
+from tests.actors.projection.requests import (
+    Request,
+    answer,
+    calling,
+    reminder,
+    result,
+    said,
+    system,
+    thinking,
+    user,
+)
 
 _PLAIN = ProjectionOptions()
 _MIDWAY = ProjectionOptions(mid_conversation_system=True)
 _MARKED = ProjectionOptions(apply_cache_control=True)
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request as it is compared."""
-
-    entries: tuple[Entry, ...]
-    options: ProjectionOptions = _PLAIN
-    n_prefix: int = 0
-    projection: Projection = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "projection", project(self.entries, self.options))
-
-
-def said(
-    entry_id: str, role: Role, text: str, *, source: str | None = None, presentation: str | None = None
-) -> MessageEntry:
-    origin = {Role.USER: Origin.USER, Role.ASSISTANT: Origin.MODEL}.get(role, Origin.HOST)
-    return MessageEntry(EntryId(entry_id), Message(role, text), origin, Authority.DATA, source, presentation)
-
-
-def user(entry_id: str, text: str = "words") -> MessageEntry:
-    return said(entry_id, Role.USER, text)
-
-
-def answer(entry_id: str, text: str = "an answer") -> MessageEntry:
-    return said(entry_id, Role.ASSISTANT, text)
-
-
-def calling(entry_id: str, *call_ids: str) -> MessageEntry:
-    calls = tuple(ToolCall(call_id, "Read", {"path": call_id}) for call_id in call_ids)
-    message = Message(Role.ASSISTANT, "I look.", calls)
-    return MessageEntry(EntryId(entry_id), message, Origin.MODEL, Authority.DATA)
-
-
-def result(entry_id: str, call_id: str, text: str = "found") -> MessageEntry:
-    message = Message(Role.TOOL, text, tool_call_id=call_id, tool_name="Read", is_error=False)
-    return MessageEntry(EntryId(entry_id), message, Origin.TOOL, Authority.DATA)
-
-
-def reminder(entry_id: str, source: str, body: str = "remember") -> ReminderEntry:
-    return ReminderEntry(EntryId(entry_id), source, body)
-
-
-def thinking(entry_id: str, request_fingerprint: str | None = None, model: str = READER) -> MessageEntry:
-    content: tuple[Block, ...] = (ReasoningBlock("hm", signature="sealed", model=model), TextBlock("So."))
-    return MessageEntry(
-        EntryId(entry_id),
-        Message(Role.ASSISTANT, content),
-        Origin.MODEL,
-        Authority.DATA,
-        model=model,
-        request_fingerprint=request_fingerprint,
-    )
-
-
-def system(entry_id: str, text: str) -> MessageEntry:
-    message = Message(Role.SYSTEM, text, cache=CacheMark())
-    return MessageEntry(EntryId(entry_id), message, Origin.HOST, Authority.HOST)
 
 
 def told(found: Changes) -> list[tuple[ChangeKind, int | None, int | None, tuple[str, ...]]]:
@@ -355,70 +298,6 @@ def test_two_entries_of_one_id_are_two() -> None:
     assert [change.kind for change in found.messages] == [ChangeKind.SAME] * 2 + [ChangeKind.ADDED] * 2
 
 
-@pytest.mark.parametrize(
-    ("entries", "options", "wanted"),
-    [
-        ((user("a"), reminder("r", "date_change")), _PLAIN, {1: "date_change stands where its turn begins"}),
-        ((user("a"), said("s", Role.USER, "x", source="legacy_synthetic")), _PLAIN, None),
-        (
-            (calling("b", "c1", "c2"), result("r1", "c1"), reminder("r", "hook_context"), result("r2", "c2")),
-            _PLAIN,
-            {2: "it waits until the results of the answer are complete"},
-        ),
-        (
-            (calling("b", "c1"), user("u"), result("r1", "c1")),
-            _PLAIN,
-            {1: "nothing may stand between a call and its results"},
-        ),
-        (
-            (calling("b", "c1"), answer("d"), user("u"), result("r1", "c1")),
-            _PLAIN,
-            {3: "a result stands right behind its call"},
-        ),
-        (
-            (reminder("r", "date_change"), user("a"), reminder("s", "hook_context")),
-            _MIDWAY,
-            {0: "2 reminders are joined into one system message"},
-        ),
-        (
-            (reminder("r", "date_change"), user("a")),
-            _MIDWAY,
-            {0: "as a system message it waits until it interrupts nothing"},
-        ),
-        ((user("a"), answer("b"), reminder("r", "date_change"), user("c")), _PLAIN, {}),
-        (
-            (calling("b", "c1"), answer("d"), user("u"), reminder("r", "date_change"), result("r1", "c1")),
-            _PLAIN,
-            {3: "date_change stands where its turn begins", 4: "a result stands right behind its call"},
-        ),
-        (
-            (
-                reminder("r", "date_change"),
-                user("a"),
-                said("s", Role.USER, "x", presentation="subagent_reply"),
-            ),
-            _MIDWAY,
-            {0: "it waits until it interrupts nothing"},
-        ),
-    ],
-)
-def test_every_move_within_a_request_has_its_reason(
-    entries: tuple[Entry, ...], options: ProjectionOptions, wanted: dict[int, str] | None
-) -> None:
-    wanted = {1: "legacy_synthetic stands where its turn begins"} if wanted is None else wanted
-    assert why_moved(Request(entries, options)) == wanted
-
-
-def test_what_is_not_sent_says_why() -> None:
-    orphan, results = result("r", "nobody"), (result("r1", "c1"), result("r2", "c1"))
-    entries = (user("a"), answer("b", ""), orphan, calling("c", "c1"), *results)
-    assert why_left_out(Request(entries)) == {
-        1: "it says nothing",
-        2: "no call asked for this result",
-        5: "its call has a result already",
-    }
-
-
 def test_ten_thousand_messages_take_well_under_a_second() -> None:
     before = tuple(user(f"e{n}", f"words {n}") for n in range(10_000))
     other = tuple(user(f"e{n}", f"words {n}") for n in (*range(9_999, 5_000, -1), *range(5_000)))
@@ -426,79 +305,6 @@ def test_ten_thousand_messages_take_well_under_a_second() -> None:
     found = compare(Request(before), Request(other))
     assert time.perf_counter() - started < 2
     assert len(found.messages) == 10_000
-
-
-_OPTIONS = st.builds(
-    ProjectionOptions,
-    mid_conversation_system=st.booleans(),
-    peers_may_use_system_role=st.booleans(),
-    apply_cache_control=st.booleans(),
-    model=st.sampled_from([None, READER]),
-)
-
-
-def _request(entries: tuple[Entry, ...], options: ProjectionOptions) -> Request | None:
-    try:
-        return Request(entries, options, n_prefix=len(entries) % 3)
-    except EmptyReminderBody:
-        return None
-
-
-@settings(max_examples=300, deadline=None, derandomize=True)
-@given(steps(40), steps(15), st.lists(st.integers(0, 40), max_size=4), _OPTIONS, _OPTIONS)
-def test_every_message_of_both_is_told_once_and_the_same_ones_are_those_that_are(
-    taken: Steps, more: Steps, dropped: list[int], options: ProjectionOptions, others: ProjectionOptions
-) -> None:
-    entries = history(taken)
-    grown = (*entries, *history(more, "later"))
-    shrunk = tuple(entry for at, entry in enumerate(grown) if at not in dropped)
-    turned = (*shrunk[len(more) :], *shrunk[: len(more)])
-    made = (entries, options), (grown, options), (shrunk, others), (turned, others)
-    requests = [_request(*one) for one in made]
-    for before, after in ((0, 1), (0, 2), (2, 0), (1, 2), (2, 3), (0, 3)):
-        one, other = requests[before], requests[after]
-        if one is not None and other is not None:
-            _check(one, other)
-
-
-def _check(one: Request, other: Request) -> None:
-    found = compare(one, other)
-    was, now = (_unmarked(request.projection.messages) for request in (one, other))
-    n_same = next((n for n, pair in enumerate(zip(was, now, strict=False)) if pair[0] != pair[1]), None)
-    assert found.n_same == (min(len(was), len(now)) if n_same is None else n_same)
-    assert sorted(c.before for c in found.messages if c.before is not None) == list(range(len(was)))
-    assert [c.after for c in found.messages if c.after is not None] == list(range(len(now)))
-    for change in found.messages:
-        _check_kind(change, one, other)
-    first = found.first
-    assert (first is None) == (was == now)
-    if first is not None:
-        assert min(at for at in (first.before, first.after) if at is not None) == found.n_same
-    rest = [c.before for c in found.messages if c.kind is not ChangeKind.MOVED and c.before is not None]
-    assert rest == sorted(rest)
-
-
-def _check_kind(change: Change, one: Request, other: Request) -> None:
-    assert bool(change.reasons) == (change.kind is not ChangeKind.SAME)
-    if change.before is None or change.after is None:
-        wanted = ChangeKind.ADDED if change.before is None else ChangeKind.REMOVED
-        assert change.kind is wanted
-        return
-    was, now = one.projection.messages[change.before], other.projection.messages[change.after]
-    says_same = _unmarked((was,)) == _unmarked((now,))
-    assert change.says_same == says_same
-    if change.kind is ChangeKind.SAME:
-        assert was == now
-    elif change.kind is ChangeKind.MARK:
-        assert says_same
-        assert was.cache != now.cache
-    else:
-        assert change.kind in (ChangeKind.CHANGED, ChangeKind.MOVED)
-        assert change.kind is ChangeKind.MOVED or not says_same
-
-
-def _unmarked(messages: tuple[Message, ...]) -> list[Message]:
-    return [replace(message, cache=None) for message in messages]
 
 
 def test_a_steer_that_came_in_between_is_new_and_presented() -> None:
