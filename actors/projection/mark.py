@@ -48,14 +48,15 @@ def _last_spoken(messages: list[Message], n_back: int) -> int | None:
     return None
 
 
-def limit_marks(messages: list[Message], marks: list[int]) -> list[int]:
+def limit_marks(messages: list[Message], marks: list[int], target: int | None) -> list[int]:
     """Takes away the marks that a provider refuses, and tells where: the earliest over four, late long ones.
 
-    A mark of one hour behind one of five minutes becomes one of five minutes.
+    The one that was asked for stays, or else the newest; after it those of the
+    system are worth most. A mark of one hour behind one of five minutes becomes one of five minutes.
     """
     surplus = max(len(marks) - MAX_MARKS, 0)
-    # The newest mark and those of the prefix are worth more than the ones between.
-    by_worth = sorted(marks, key=lambda at: (at == marks[-1], messages[at].role is Role.SYSTEM))
+    newest = max(marks, default=None) if target is None else target
+    by_worth = sorted(marks, key=lambda at: (at == newest, messages[at].role is Role.SYSTEM))
     changed = dict.fromkeys(by_worth[:surplus]) | _shortened(messages, sorted(by_worth[surplus:]))
     for at, cache in changed.items():
         messages[at] = replace(messages[at], cache=cache)

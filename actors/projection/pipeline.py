@@ -94,7 +94,7 @@ def finish(head: Stretch, tail: Stretch, options: ProjectionOptions) -> Projecti
     marks = [*head.marks, *(len(head.messages) + at for at in tail.marks)]
     cache_control_index = set_mark(messages, marks, options)
     if not options.as_recorded or shows_unsendable(repaired):
-        changed = limit_marks(messages, marks)
+        changed = limit_marks(messages, marks, cache_control_index)
         cut = [Repair(RepairRule.CACHE_MARKS, index) for at in changed for index in sources[at]]
         repaired = in_order(repaired + cut) if cut else repaired
     return Projection(

@@ -9,6 +9,7 @@ from actors.history import Entry, EntryId, MessageEntry, Origin, Presentation, R
 from actors.projection import ProjectionOptions, project
 from providers.model import CacheMark, Message, Role, TextBlock
 from tests.actors.projection.entries import answer, calls, incoming, reminder, result, said, user
+from tests.actors.projection.histories import as_stored
 
 MID = ProjectionOptions(mid_conversation_system=True)
 
@@ -163,3 +164,16 @@ def test_of_two_that_changed_places_between_the_same_neighbours_one_moved() -> N
     projection = project((steer, reminder("context_prefix", "c"), user("u")), MID)
     assert projection.sources == ((1,), (0,), (2,))
     assert projection.moved == (0,)
+
+
+def test_the_mark_asked_for_stays_when_there_are_too_many() -> None:
+    hour = CacheMark("1h")
+    systems = tuple(_marked(Role.SYSTEM, text, hour) for text in "abc")
+    entries = (*systems, user("u"), _marked(Role.SYSTEM, "d", CacheMark()))
+    options = ProjectionOptions(mid_conversation_system=True, apply_cache_control=True)
+    projection = project(entries, options)
+    assert projection.cache_control_index == 3
+    assert [message.cache for message in projection.messages] == [None, hour, hour, CacheMark(), CacheMark()]
+    assert [(r.rule.value, r.entry) for r in projection.repaired] == [("cache_marks", 0)]
+    again = project(as_stored(projection.messages), options)
+    assert (again.messages, again.repaired) == (projection.messages, ())
