@@ -113,7 +113,6 @@ def _match(pieces: list[Piece], before: CallIds) -> _Matches:
         raise Entangled
     matches.called.update(open_calls)
     _match_early(early, open_calls, matches)
-    matches.dropped.sort()
     return matches
 
 
@@ -130,9 +129,9 @@ def _match_result(
         matches.dropped.append((at, RepairRule.RESULT_WITHOUT_CALL))
         return
     groups = open_calls.get(call_id)
-    while groups and len(groups) > 1 and not groups[-1]:
+    while groups and not groups[-1]:
         groups.pop()
-    if groups and groups[-1]:
+    if groups:
         caller, number = groups[-1].popleft()
         matches.of_caller[caller].append((at, number))
     elif call_id in before.called:

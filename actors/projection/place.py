@@ -24,7 +24,7 @@ def place_system_messages(pieces: list[Piece], report: Report) -> list[Piece]:
     for piece in pieces:
         if waiting.reminders and (piece.is_presented or (waiting.is_presented and piece.role is Role.USER)):
             waiting.land(out)
-        if piece.role is None and piece.may_be_system:
+        if piece.may_be_system:
             waiting.add(piece, len(out))
             continue
         if waiting.reminders and piece.role in _ENDS_THE_WAIT:

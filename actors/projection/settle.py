@@ -25,7 +25,7 @@ def settle_made(pieces: list[Piece]) -> list[Piece]:
 def settle_all(pieces: list[Piece], report: Report, *, keeps_stored: bool) -> list[Piece]:
     """The same for every system message behind the leading run, stored ones too.
 
-    With `keeps_stored` false no stored one stays at all: the model takes none.
+    With `keeps_stored` false none stays at all: the model takes none, and none was made.
     """
     if not any(piece.role is Role.SYSTEM for piece in pieces[_leading_run(pieces) :]):
         return pieces
@@ -35,7 +35,7 @@ def settle_all(pieces: list[Piece], report: Report, *, keeps_stored: bool) -> li
     for at in range(start, len(pieces)):
         piece = pieces[at]
         if piece.role is Role.SYSTEM and not (
-            (piece.is_made or keeps_stored) and _fits(out, None if at == last else pieces[at + 1])
+            keeps_stored and _fits(out, None if at == last else pieces[at + 1])
         ):
             if not piece.is_made:
                 report.repair(RepairRule.SYSTEM_PLACE, piece)
@@ -53,9 +53,8 @@ def _leading_run(pieces: list[Piece]) -> int:
 
 def _fits(before: list[Piece], behind: Piece | None) -> bool:
     """A reminder still to be wrapped counts as the user message that it will be."""
-    if not before or before[-1].role not in (Role.USER, Role.TOOL, None):
-        return False
-    return behind is None or behind.role is Role.ASSISTANT
+    is_behind_words = before[-1].role in (Role.USER, Role.TOOL, None)
+    return is_behind_words and (behind is None or behind.role is Role.ASSISTANT)
 
 
 def _as_reminder(piece: Piece, bodies: tuple[str, ...]) -> Piece:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain
-from typing import Final
 
 from pydantic import JsonValue
 
@@ -89,10 +88,6 @@ def is_sealed(block: Block) -> bool:
 
 def has_sealed(message: Message) -> bool:
     return isinstance(message.content, tuple) and any(map(is_sealed, message.content))
-
-
-# What another model thought is no part of the bond, and marks are set behind this stage.
-_NO_CHANGES: Final = frozenset({RepairRule.FOREIGN_REASONING, RepairRule.CACHE_MARKS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +167,8 @@ class _Bonds:
         """The first entry that did not go out as it was stored; infinity where there is none."""
         if self._first_change is None:
             repaired = chain(self._before.repaired, self._report.repaired)
-            changed = (repair.entry for repair in repaired if repair.rule not in _NO_CHANGES)
+            # What another model thought is no part of the bond.
+            changed = (repair.entry for repair in repaired if repair.rule is not RepairRule.FOREIGN_REASONING)
             self._first_change = min(changed, default=math.inf)
         return self._first_change
 
