@@ -10,7 +10,7 @@ from actors.errors import EmptyReminderBody
 from actors.history import Entry, ResultStatus
 from actors.projection import Projection, ProjectionOptions, Projector, project
 from actors.projection.thinking import Trace
-from providers.model import CacheMark, Message, Role
+from providers.model import CacheMark, Message, ReasoningBlock, Role, TextBlock
 from tests.actors.projection.entries import answer, calls, reminder, result, user
 from tests.actors.projection.histories import READER, Steps, history, steps
 
@@ -237,3 +237,75 @@ def test_what_an_answer_settled_is_open_again_without_the_answer() -> None:
     cut = (user("u"), reminder("context_prefix", "floats to the front"))
     projector.project((cut[0], answer("a")), _PLAIN)
     assert projector.project(cut, _PLAIN) == project(cut, _PLAIN)
+
+
+def test_a_projector_that_was_asked_nothing_has_said_nothing() -> None:
+    projector = Projector()
+    assert (projector.n_kept, projector.n_settled) == (0, 0)
+    assert projector.fingerprint() == Trace().fingerprint()
+
+
+def test_the_epoch_rises_only_where_nothing_can_be_kept() -> None:
+    grown = (*WORK, user("v"), answer("a"), user("w"))
+    again = (*grown, result("c1"), answer("b"))
+    other = ProjectionOptions(model=READER)
+    projector = Projector()
+    projector.project(WORK, _PLAIN)
+    seen = [(0, projector.n_kept, projector.n_settled)]
+    for entries, options in (
+        (grown[:4], _PLAIN),
+        (grown[:5], _PLAIN),
+        (grown, _PLAIN),
+        (grown, other),
+        ((*grown, answer("b")), other),
+        (again, other),
+        ((*again, result("c1")), other),
+    ):
+        epoch = projector.epoch
+        projector.project(entries, options)
+        seen.append((projector.epoch - epoch, projector.n_kept, projector.n_settled))
+    assert seen == [(0, 0, 1), (0, 1, 1), (0, 1, 4), (0, 4, 4), (1, 0, 4), (0, 4, 6), (1, 0, 6), (1, 0, 0)]
+
+
+def test_another_end_behind_the_same_answer_is_seen() -> None:
+    kept = (*WORK, answer("a"))
+    projector = Projector()
+    projector.project((*kept, user("v")), _PLAIN)
+    other = (*kept, user("other"), answer("b"))
+    assert projector.project(other, _PLAIN) == project(other, _PLAIN)
+
+
+def test_an_empty_history_is_an_empty_request() -> None:
+    assert Projector().project((), _PLAIN) == project((), _PLAIN)
+
+
+def test_a_fingerprint_asked_for_late_is_that_of_the_whole_request() -> None:
+    projector = Projector()
+    for entries in ((*WORK, answer("a")), (*WORK, answer("a"), user("v"), answer("b"))):
+        projection = projector.project(entries, _PLAIN)
+    trace = Trace()
+    trace.take(projection.messages)
+    assert projector.fingerprint() == trace.fingerprint()
+
+
+def test_the_fingerprint_of_a_request_outlives_one_that_could_not_be_made() -> None:
+    projector = Projector()
+    projector.project(WORK, _PLAIN)
+    said = projector.fingerprint()
+    with pytest.raises(EmptyReminderBody):
+        projector.project((*WORK, answer("a"), reminder("date_change", "")), _PLAIN)
+    assert projector.fingerprint() == said
+
+
+def test_marks_of_an_import_stay_where_none_is_asked_for() -> None:
+    marked = replace(user("u"), message=Message(Role.USER, "u", cache=CacheMark()))
+    entries = (marked, answer("a"), user("v"))
+    assert Projector().project(entries, _PLAIN).messages[0] is marked.message
+
+
+def test_a_reasoning_item_that_was_kept_goes_out_once() -> None:
+    thoughts = answer((ReasoningBlock("", data="d", item_id="rs_1"), TextBlock("a")))
+    entries = (user("u"), thoughts, user("v"), answer("b"), user("w"), thoughts)
+    projection = Projector().project(entries, _PLAIN)
+    assert projection == project(entries, _PLAIN)
+    assert projection.messages[-1].content == (TextBlock("a"),)

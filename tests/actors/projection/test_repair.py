@@ -276,3 +276,75 @@ def test_the_author_of_reasoning_is_whom_the_entry_names_before_whom_the_provide
     assert project((user("u"), entry), ProjectionOptions(model="m")).messages[1] is entry.message
     projection = project((user("u"), entry), ProjectionOptions(model="m-2026-10-01"))
     assert projection.messages[1].content == (TextBlock("a"),)
+
+
+def test_a_second_result_does_not_wait_for_a_later_call_of_its_id() -> None:
+    entries = (user("u"), calls("c1"), result("c1", "first"), result("c1", "second"), user("v"), calls("c1"))
+    projection = project(entries)
+    assert [m.tool_call_id for m in projection.messages if m.content == "first"] == ["c1"]
+    assert [m.content for m in projection.messages if m.content == "second"] == []
+    assert _told(projection) == [("result_duplicate", 3), ("call_id_reused", 5), ("result_missing", 5)]
+
+
+def test_of_two_results_before_their_call_the_second_is_one_too_many() -> None:
+    projection = project((user("u"), result("c1", "first"), result("c1", "second"), calls("c1")))
+    assert _order(projection) == [(0,), (3,), (1,)]
+    assert _told(projection) == [("result_moved", 1), ("result_duplicate", 2)]
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        (
+            (
+                result("c4"),
+                calls("c1", "c2", "c3", "c4"),
+                user("v"),
+                result("c1"),
+                result("c2"),
+                result("c3"),
+            ),
+            [("result_moved", 1), ("moved_behind_results", 3)],
+        ),
+        (
+            (calls("c1", "c2", "c3", "c4"), result("c1"), user("v"), result("c4")),
+            [("result_missing", 1), ("result_missing", 1), ("moved_behind_results", 3)],
+        ),
+    ],
+)
+def test_what_moves_is_told_though_some_results_are_in_place(
+    entries: tuple[Entry, ...], told: list[tuple[str, int]]
+) -> None:
+    assert _told(project((user("u"), *entries))) == told
+
+
+def test_a_call_without_an_id_gets_one() -> None:
+    projection = project((user("u"), calls("", ""), result("", "one"), result("", "two")))
+    assert [call.id for call in projection.messages[1].tool_calls] == ["call_2", "call_3"]
+    assert [m.tool_call_id for m in projection.messages[2:]] == ["call_2", "call_3"]
+
+
+def test_a_system_message_has_its_place_behind_a_result_that_was_made_up() -> None:
+    entries = (user("u"), calls("c1"), said(Role.SYSTEM, "be brief"))
+    messages = project(entries, ProjectionOptions(mid_conversation_system=True)).messages
+    assert [message.role for message in messages[2:]] == [Role.TOOL, Role.SYSTEM]
+
+
+def test_an_answer_of_one_item_that_went_out_before_keeps_its_call() -> None:
+    item = ReasoningBlock("", data="d", item_id="rs_1")
+    entries = (
+        user("u"),
+        answer((item, TextBlock("a"))),
+        user("v"),
+        calls("c1", content=(item,)),
+        result("c1"),
+    )
+    sent = project(entries).messages[3]
+    assert (sent.content, [call.id for call in sent.tool_calls]) == (None, ["c1"])
+
+
+def test_a_reminder_whose_place_is_gone_is_no_repair() -> None:
+    entries = (user("u"), reminder("date_change", "today"), answer("  "), user("v"))
+    projection = project(entries, ProjectionOptions(mid_conversation_system=True))
+    assert [m.role for m in projection.messages] == [Role.USER] * 3
+    assert _told(projection) == [("empty_message", 2)]

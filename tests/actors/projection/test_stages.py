@@ -177,3 +177,16 @@ def test_the_mark_asked_for_stays_when_there_are_too_many() -> None:
     assert [(r.rule.value, r.entry) for r in projection.repaired] == [("cache_marks", 0)]
     again = project(as_stored(projection.messages), options)
     assert (again.messages, again.repaired) == (projection.messages, ())
+
+
+def test_a_reminder_that_another_one_passes_has_not_moved() -> None:
+    entries = (user("u"), reminder("goal_state_change", "g"), reminder("date_change", "d"))
+    projection = project(entries, MID)
+    assert projection.sources == ((0,), (2, 1))
+    assert projection.moved == (2,)
+
+
+def test_an_empty_reminder_that_may_not_stay_a_system_message_is_told_by_its_source() -> None:
+    steer = incoming(Presentation.COORDINATOR_INPUT, "go", origin=Origin.COORDINATOR)
+    with pytest.raises(EmptyReminderBody, match="date_change"):
+        project((user("u"), reminder("date_change", ""), steer), MID)

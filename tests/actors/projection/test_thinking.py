@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from actors.history import Authority, Entry, EntryId, MessageEntry, Origin
 from actors.projection import Projection, ProjectionOptions, Projector, Repair, RepairRule, project
 from actors.projection.thinking import Trace
-from providers.model import Block, Message, ReasoningBlock, Role, TextBlock, ToolCall, ToolSpec
+from providers.model import (
+    Block,
+    FileBlock,
+    ImageBlock,
+    Message,
+    ReasoningBlock,
+    Role,
+    TextBlock,
+    ToolCall,
+    ToolSpec,
+)
 from tests.actors.projection.checks import lost_texts, refusals
 from tests.actors.projection.entries import answer, calls, reminder, result, user
 from tests.actors.projection.histories import READER, Steps, history, steps
@@ -184,6 +194,23 @@ def test_thinking_that_is_left_out_takes_all_behind_it_along() -> None:
     assert [repair.entry for repair in projection.repaired] == [1, 3]
 
 
+def test_what_goes_out_before_thinking_that_is_left_out_goes_out_still() -> None:
+    entries = (
+        user("u"),
+        _thought(1, None),
+        user("v"),
+        _thought(2, "of another request"),
+        user("w"),
+        _thought(4, None),
+    )
+    assert [len(_sealed(message)) for message in project(entries).messages[1::2]] == [1, 0, 0]
+
+
+def test_the_first_of_two_repairs_is_what_thinking_stays_out_behind() -> None:
+    entries = (user("u"), result("c9"), _thought(1, None), user("v"), result("c8"))
+    assert sum(len(_sealed(message)) for message in project(entries).messages) == 0
+
+
 @pytest.mark.parametrize(
     ("content", "made", "n_kept"),
     [
@@ -192,7 +219,19 @@ def test_thinking_that_is_left_out_takes_all_behind_it_along() -> None:
         ((_SEALS[0], TextBlock("\ud83d"), _SEALS[1], TextBlock("b")), (), 1),
         ((_SEALS[0], _FOREIGN, _SEALS[1], TextBlock("b")), (), 2),
         ((_SEALS[0], _SEALS[1], TextBlock("\ud83d")), (), 2),
+        ((TextBlock(""), _SEALS[0], TextBlock("b")), (), 0),
+        (
+            (_FOREIGN, _SEALS[0], TextBlock("a"), _SEALS[1], TextBlock("b")),
+            (ToolCall("c1", "Look", {}, after_block=3),),
+            2,
+        ),
+        ((_SEALS[0], TextBlock("b"), _FOREIGN), (), 1),
         ((_SEALS[0], _SEALS[1], TextBlock("b")), (ToolCall("c1", "Look", ["x"], after_block=1),), 1),
+        (
+            (_FOREIGN, _SEALS[0], _SEALS[1], TextBlock("b")),
+            (ToolCall("c1", "Look", ["x"], after_block=2),),
+            1,
+        ),
         ((_SEALS[0], _SEALS[1], TextBlock("b")), (ToolCall("c1", "Look", ["x"], after_block=2),), 2),
         ((_SEALS[0], _SEALS[1], TextBlock("b")), (ToolCall("c1", "Look", ["x"]),), 2),
         ((_SEALS[0], _SEALS[1], TextBlock("b")), (ToolCall("c1", "Look", {}, after_block=0),), 2),
@@ -303,6 +342,20 @@ def test_a_fingerprint_is_the_same_in_every_process() -> None:
     trace = Trace(_TOOLS[0])
     trace.take([Message(Role.USER, "u"), calls("c1").message, result("c1", "größer 😀").message])
     assert trace.fingerprint() == "b0555968ad03e00ad951c03a26178e25"
+
+
+def test_every_member_of_every_block_is_in_a_fingerprint_and_stays_there() -> None:
+    blocks = (
+        TextBlock("a"),
+        ReasoningBlock("h", signature="s", data="d", item_id="rs_1", model="m"),
+        ImageBlock("image/png", "data:image/png;base64,AA"),
+        FileBlock("text/plain", text="t", data_url="data:text/plain;base64,AA", name="n"),
+    )
+    assert _fingerprint(Message(Role.ASSISTANT, blocks)) == "6f3b85e4a7f36652beb720e178d4433f"
+    assert (
+        _fingerprint(Message(Role.TOOL, blocks, tool_call_id="c", is_error=True))
+        == "8a80fbd9f70b50bfb9ad0caafed7e5a8"
+    )
 
 
 def test_a_cache_mark_is_no_part_of_a_fingerprint() -> None:
