@@ -51,6 +51,10 @@ class _Cleaner:
         message = piece.message
         if message is None:
             return self._clean_bodies(piece)
+        if message.tool_calls and message.role is not Role.ASSISTANT:
+            # First of all: whether a message is empty depends on its calls.
+            self.report.repair(RepairRule.BLOCK_KIND, piece)
+            message = replace(message, tool_calls=())
         content = message.content
         if isinstance(content, str):
             if self._is_empty(content):
@@ -81,19 +85,18 @@ class _Cleaner:
         if message.role is Role.TOOL:
             self.report.repair(RepairRule.EMPTY_RESULT, piece)
             return replace(piece, message=replace(message, content=EMPTY_RESULT_TEXT))
-        if not message.tool_calls or message.role is not Role.ASSISTANT:
+        if not message.tool_calls:
             self.report.repair(RepairRule.EMPTY_MESSAGE, piece)
             return None
-        if message.content is not None:
-            if not is_told:
-                self.report.repair(RepairRule.EMPTY_TEXT, piece)
-            message = replace(message, content=None, tool_calls=recounted(message.tool_calls, ()))
-        return self._clean_calls(piece, message)
+        if not is_told:
+            self.report.repair(RepairRule.EMPTY_TEXT, piece)
+        calls = recounted(message.tool_calls, ())
+        return self._clean_calls(piece, replace(message, content=None, tool_calls=calls))
 
     def _clean_blocks(self, piece: Piece, message: Message, blocks: tuple[Block, ...]) -> Piece | None:
         faults = {at: fault for at, block in enumerate(blocks) if (fault := self._fault(block, piece))}
         kept = [_instead(block, faults[at]) if at in faults else block for at, block in enumerate(blocks)]
-        if message.role is Role.ASSISTANT and (ends := _trailing_reasoning(kept, message.tool_calls)):
+        if ends := _trailing_reasoning(kept, message.tool_calls):
             faults |= dict.fromkeys(ends, RepairRule.LONE_REASONING)
             kept = [None if at in ends else block for at, block in enumerate(kept)]
         for rule in sorted(set(faults.values())):
@@ -138,17 +141,13 @@ class _Cleaner:
         return None if all(is_sendable(text) for text in words if text) else RepairRule.UNICODE
 
     def _clean_calls(self, piece: Piece, message: Message) -> Piece:
-        """Only an assistant makes calls, with an object of arguments, whatever an import brought."""
+        """Calls have an object of arguments, whatever an import brought."""
         calls = message.tool_calls
-        if calls and message.role is not Role.ASSISTANT:
-            self.report.repair(RepairRule.BLOCK_KIND, piece)
-            message = replace(message, tool_calls=())
-        elif calls:
-            objects = [sendable_object(call.input) for call in calls]
-            if any(new is not call.input for call, new in zip(calls, objects, strict=True)):
-                self.report.repair(RepairRule.ARGUMENTS, piece)
-                repaired = (replace(call, input=new) for call, new in zip(calls, objects, strict=True))
-                message = replace(message, tool_calls=tuple(repaired))
+        objects = [sendable_object(call.input) for call in calls]
+        if any(new is not call.input for call, new in zip(calls, objects, strict=True)):
+            self.report.repair(RepairRule.ARGUMENTS, piece)
+            repaired = (replace(call, input=new) for call, new in zip(calls, objects, strict=True))
+            message = replace(message, tool_calls=tuple(repaired))
         return piece if message is piece.message else replace(piece, message=message)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from actors.history import Entry, ResultStatus
 from actors.projection import Projection, ProjectionOptions, RepairRule, project
-from providers.model import FileBlock, ImageBlock, Message, ReasoningBlock, Role, TextBlock, ToolCall
+from providers.model import Content, FileBlock, ImageBlock, Message, ReasoningBlock, Role, TextBlock, ToolCall
 from tests.actors.projection.entries import answer, calls, reminder, result, said, user
 
 
@@ -348,3 +348,77 @@ def test_a_reminder_whose_place_is_gone_is_no_repair() -> None:
     projection = project(entries, ProjectionOptions(mid_conversation_system=True))
     assert [m.role for m in projection.messages] == [Role.USER] * 3
     assert _told(projection) == [("empty_message", 2)]
+
+
+def test_the_blocks_of_a_system_message_out_of_place_are_paragraphs() -> None:
+    blocks = (TextBlock("be brief"), TextBlock("be kind"))
+    projection = project((user("u"), said(Role.SYSTEM, blocks), user("v")))
+    assert projection.messages[1].content == "<system-reminder>\nbe brief\n\nbe kind\n</system-reminder>"
+
+
+@pytest.mark.parametrize("content", [None, "", " ", (), (TextBlock(""),)])
+@pytest.mark.parametrize("role", [Role.SYSTEM, Role.USER])
+def test_calls_of_others_than_the_model_do_not_keep_an_empty_message(role: Role, content: Content) -> None:
+    entry = said(role, None)
+    stray = replace(entry, message=Message(role, content, (ToolCall("c1", "Read", {}),)))
+    projection = project((user("u"), answer("a"), stray))
+    assert [m.content for m in projection.messages] == ["u", "a"]
+    assert {rule for rule, _ in _told(projection)} <= {"block_kind", "empty_message", "empty_text"}
+
+
+@pytest.mark.parametrize("content", [None, "", "found"])
+def test_a_result_makes_no_calls(content: Content) -> None:
+    entry = result("c1")
+    stray = replace(
+        entry, message=replace(entry.message, content=content, tool_calls=calls("c2").message.tool_calls)
+    )
+    sent = project((user("u"), calls("c1"), stray)).messages[2]
+    assert (sent.content, sent.tool_calls) == (content or "(the tool returned nothing)", ())
+
+
+def test_a_call_behind_blocks_that_go_stands_at_the_beginning() -> None:
+    entry = calls("c1", content=(TextBlock(""),))
+    made = replace(entry.message.tool_calls[0], after_block=1)
+    entry = replace(entry, message=replace(entry.message, tool_calls=(made,)))
+    assert project((user("u"), entry)).messages[1].tool_calls[0].after_block == 0
+
+
+def test_arguments_become_an_object_beside_words() -> None:
+    entry = calls("c1", "c2")
+    made = tuple(replace(call, input=[call.id]) for call in entry.message.tool_calls)
+    entry = replace(entry, message=replace(entry.message, tool_calls=made))
+    projection = project((user("u"), entry, result("c1"), result("c2")))
+    assert [call.input for call in projection.messages[1].tool_calls] == [
+        {"value": ["c1"]},
+        {"value": ["c2"]},
+    ]
+    assert _told(projection) == [("arguments", 1)]
+
+
+def test_one_body_of_a_system_message_may_need_another_character() -> None:
+    entries = (user("u"), reminder("date_change", "a"), reminder("hook_context", "b \ud83d"))
+    projection = project(entries, ProjectionOptions(mid_conversation_system=True))
+    assert projection.messages[1] == Message(Role.SYSTEM, "a\n\nb \ufffd")
+    assert _told(projection) == [("unicode", 1), ("unicode", 2)]
+
+
+def test_thoughts_at_the_end_of_an_answer_go_and_its_words_stay() -> None:
+    blocks = (TextBlock("a"), ReasoningBlock("h", signature="s"), TextBlock(""))
+    projection = project((user("u"), answer(blocks)))
+    assert projection.messages[1].content == (TextBlock("a"),)
+    assert _told(projection) == [("empty_text", 1), ("lone_reasoning", 1)]
+
+
+def test_what_was_put_right_in_one_message_is_told_in_the_same_order_everywhere() -> None:
+    picture = ImageBlock("image/png", "data:image/png;base64,AA")
+    blocks = (
+        TextBlock("\ud83d"),
+        ReasoningBlock("h", model="n"),
+        ReasoningBlock("h", signature=""),
+        TextBlock(""),
+        picture,
+        ReasoningBlock("h"),
+    )
+    projection = project((user("u"), answer(blocks)), ProjectionOptions(model="m"))
+    rules = ["block_kind", "empty_signature", "empty_text", "foreign_reasoning", "lone_reasoning", "unicode"]
+    assert _told(projection) == [(rule, 1) for rule in rules]
