@@ -174,9 +174,13 @@ def test_data_in_another_form_is_none(url: str) -> None:
     assert _told(project((user((ImageBlock("image/png", url),)),))) == [("attachment", 0)]
 
 
-def test_a_file_keeps_its_form_when_its_characters_cannot_be_sent() -> None:
-    projection = project((user((FileBlock("text/plain", text="a \ud83d", name="b \ud83d"),)),))
-    assert projection.messages[0].content == (FileBlock("text/plain", text="a \ufffd", name="b \ufffd"),)
+@pytest.mark.parametrize(("text", "name"), [("a \ud83d", "b \ud83d"), ("a", "b \ud83d"), ("a \ud83d", "b")])
+def test_a_file_keeps_its_form_when_its_characters_cannot_be_sent(text: str, name: str) -> None:
+    projection = project((user((FileBlock("text/plain", text=text, name=name),)),))
+    sent = FileBlock(
+        "text/plain", text=text.replace("\ud83d", "\ufffd"), name=name.replace("\ud83d", "\ufffd")
+    )
+    assert projection.messages[0].content == (sent,)
     assert _told(projection) == [("unicode", 0)]
 
 
@@ -363,7 +367,7 @@ def test_calls_of_others_than_the_model_do_not_keep_an_empty_message(role: Role,
     stray = replace(entry, message=Message(role, content, (ToolCall("c1", "Read", {}),)))
     projection = project((user("u"), answer("a"), stray))
     assert [m.content for m in projection.messages] == ["u", "a"]
-    assert {rule for rule, _ in _told(projection)} <= {"block_kind", "empty_message", "empty_text"}
+    assert {("block_kind", 2), ("empty_message", 2)} <= set(_told(projection))
 
 
 @pytest.mark.parametrize("content", [None, "", "found"])
@@ -372,8 +376,10 @@ def test_a_result_makes_no_calls(content: Content) -> None:
     stray = replace(
         entry, message=replace(entry.message, content=content, tool_calls=calls("c2").message.tool_calls)
     )
-    sent = project((user("u"), calls("c1"), stray)).messages[2]
+    projection = project((user("u"), calls("c1"), stray))
+    sent = projection.messages[2]
     assert (sent.content, sent.tool_calls) == (content or "(the tool returned nothing)", ())
+    assert ("block_kind", 2) in _told(projection)
 
 
 def test_a_call_behind_blocks_that_go_stands_at_the_beginning() -> None:
@@ -383,15 +389,13 @@ def test_a_call_behind_blocks_that_go_stands_at_the_beginning() -> None:
     assert project((user("u"), entry)).messages[1].tool_calls[0].after_block == 0
 
 
-def test_arguments_become_an_object_beside_words() -> None:
+def test_arguments_become_an_object_beside_words_and_other_calls() -> None:
     entry = calls("c1", "c2")
-    made = tuple(replace(call, input=[call.id]) for call in entry.message.tool_calls)
+    first, second = entry.message.tool_calls
+    made = (first, replace(second, input=["x"]))
     entry = replace(entry, message=replace(entry.message, tool_calls=made))
     projection = project((user("u"), entry, result("c1"), result("c2")))
-    assert [call.input for call in projection.messages[1].tool_calls] == [
-        {"value": ["c1"]},
-        {"value": ["c2"]},
-    ]
+    assert projection.messages[1].tool_calls == (first, replace(second, input={"value": ["x"]}))
     assert _told(projection) == [("arguments", 1)]
 
 
@@ -422,3 +426,23 @@ def test_what_was_put_right_in_one_message_is_told_in_the_same_order_everywhere(
     projection = project((user("u"), answer(blocks)), ProjectionOptions(model="m"))
     rules = ["block_kind", "empty_signature", "empty_text", "foreign_reasoning", "lone_reasoning", "unicode"]
     assert _told(projection) == [(rule, 1) for rule in rules]
+
+
+@pytest.mark.parametrize(
+    ("thoughts", "content", "rule"),
+    [
+        (ReasoningBlock("h", signature="s"), (TextBlock("h"), TextBlock("u")), "block_kind"),
+        (ReasoningBlock("", data="d"), (TextBlock("u"),), "empty_text"),
+    ],
+)
+def test_thoughts_in_a_message_of_the_user_are_words_or_nothing(
+    thoughts: ReasoningBlock, content: Content, rule: str
+) -> None:
+    projection = project((user((thoughts, TextBlock("u"))),))
+    assert projection.messages[0].content == content
+    assert _told(projection) == [(rule, 0)]
+
+
+def test_reasoning_whose_author_nobody_names_stays() -> None:
+    entries = (user("u"), answer((ReasoningBlock("h", signature="s"), TextBlock("a"))))
+    assert project(entries, ProjectionOptions(model="m")).messages[1] is entries[1].message
