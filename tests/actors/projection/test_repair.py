@@ -413,6 +413,21 @@ def test_thoughts_at_the_end_of_an_answer_go_and_its_words_stay() -> None:
     assert _told(projection) == [("empty_text", 1), ("lone_reasoning", 1)]
 
 
+@pytest.mark.parametrize(("after_block", "stays"), [(None, True), (2, True), (1, False), (0, False)])
+def test_thoughts_stay_where_a_call_stands_behind_them(after_block: int | None, stays: bool) -> None:
+    thoughts = ReasoningBlock("h", signature="s")
+    entry = calls("c1", content=(TextBlock("a"), thoughts))
+    call = replace(entry.message.tool_calls[0], after_block=after_block)
+    entry = replace(entry, message=replace(entry.message, tool_calls=(call,)))
+    sent = project((user("u"), entry, result("c1"))).messages[1]
+    assert sent.content == ((TextBlock("a"), thoughts) if stays else (TextBlock("a"),))
+
+
+def test_a_file_without_a_name_keeps_its_form() -> None:
+    projection = project((user((FileBlock("text/plain", text="a \ud83d"),)),))
+    assert projection.messages[0].content == (FileBlock("text/plain", text="a \ufffd"),)
+
+
 def test_what_was_put_right_in_one_message_is_told_in_the_same_order_everywhere() -> None:
     picture = ImageBlock("image/png", "data:image/png;base64,AA")
     blocks = (
