@@ -26,7 +26,6 @@ def moved_entries(
     for index in flat:
         if index not in passed:
             n_unmoved += 1
-            highest = -1
         elif before[index] != n_unmoved or index < highest:
             moved.append(index)
         else:

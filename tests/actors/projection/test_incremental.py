@@ -309,3 +309,11 @@ def test_a_reasoning_item_that_was_kept_goes_out_once() -> None:
     projection = Projector().project(entries, _PLAIN)
     assert projection == project(entries, _PLAIN)
     assert projection.messages[-1].content == (TextBlock("a"),)
+
+
+def test_what_comes_back_to_its_place_behind_what_was_kept_has_not_moved() -> None:
+    options = ProjectionOptions(mid_conversation_system=True)
+    entries = (user("u"), answer("a"), user("v"), reminder("date_change", "today"))
+    projector = Projector()
+    projector.project(entries[:2], options)
+    assert projector.project(entries, options).moved == project(entries, options).moved == ()

@@ -190,3 +190,42 @@ def test_an_empty_reminder_that_may_not_stay_a_system_message_is_told_by_its_sou
     steer = incoming(Presentation.COORDINATOR_INPUT, "go", origin=Origin.COORDINATOR)
     with pytest.raises(EmptyReminderBody, match="date_change"):
         project((user("u"), reminder("date_change", ""), steer), MID)
+
+
+def test_a_shorter_mark_of_the_system_shortens_those_behind_it() -> None:
+    entries = (
+        _marked(Role.SYSTEM, "s", CacheMark()),
+        _marked(Role.USER, "u", CacheMark("1h")),
+        _marked(Role.USER, "v", CacheMark()),
+    )
+    assert _marks(entries, ProjectionOptions()) == [(0, None), (1, None), (2, None)]
+
+
+def test_a_mark_that_goes_shortens_none() -> None:
+    entries = tuple(_marked(Role.USER, f"u{n}", CacheMark("1h") if n else CacheMark()) for n in range(5))
+    assert _marks(entries, ProjectionOptions()) == [(n, "1h") for n in range(1, 5)]
+
+
+def test_the_first_entry_has_not_moved_when_it_comes_first() -> None:
+    projection = project((reminder("date_change", "today"), user("u")))
+    assert (projection.sources, projection.moved) == (((0,), (1,)), ())
+
+
+def test_what_does_not_go_out_moves_nothing() -> None:
+    projection = project((user(""), user("u"), reminder("date_change", "today"), answer("a")), MID)
+    assert (projection.sources, projection.moved) == (((1,), (2,), (3,)), ())
+
+
+def test_what_moved_is_told_in_the_order_of_the_history() -> None:
+    entries = (
+        user("u"),
+        calls("c1", "c2", "c3"),
+        result("c1"),
+        user("v"),
+        result("c2"),
+        answer("a"),
+        result("c3"),
+    )
+    projection = project(entries)
+    assert projection.sources == ((0,), (1,), (2,), (4,), (6,), (3,), (5,))
+    assert projection.moved == (3, 6)
