@@ -229,3 +229,34 @@ def test_what_moved_is_told_in_the_order_of_the_history() -> None:
     projection = project(entries)
     assert projection.sources == ((0,), (1,), (2,), (4,), (6,), (3,), (5,))
     assert projection.moved == (3, 6)
+
+
+@pytest.mark.parametrize(("source", "rules"), [("legacy_synthetic", []), (None, ["moved_behind_results"])])
+def test_a_notification_between_results_moves_by_its_source(source: str | None, rules: list[str]) -> None:
+    notice = replace(incoming(Presentation.TASK_NOTIFICATION, "done", origin=Origin.HOST), source=source)
+    projection = project((user("u"), calls("c1", "c2"), result("c1"), notice, result("c2"), answer("a")))
+    assert projection.sources == ((0,), (1,), (2,), (4,), (3,), (5,))
+    assert projection.moved == (3,)
+    assert [repair.rule.value for repair in projection.repaired] == rules
+
+
+@pytest.mark.parametrize("presentation", [p for p in Presentation if p is not Presentation.USER_STEER])
+def test_only_a_steer_of_the_user_is_a_presented_message_of_the_user(presentation: Presentation) -> None:
+    for source in (None, "real_user"):
+        entry = replace(incoming(presentation, "words", origin=Origin.HOST), source=source)
+        assert project((user("u"), answer("a"), entry)).latest_real_user_index == 0
+
+
+def test_a_steer_of_the_user_may_come_without_a_source_and_without_words() -> None:
+    steer = incoming(Presentation.USER_STEER, None, origin=Origin.USER)
+    projection = project((user("u"), answer("a"), replace(steer, source=None)))
+    assert projection.latest_real_user_index == 2
+    spoken = incoming(Presentation.USER_STEER, "", origin=Origin.USER)
+    assert projection.messages == project((user("u"), answer("a"), spoken)).messages
+    assert len(projection.messages) == 3
+
+
+def test_a_reminder_before_the_results_moves_as_a_repair() -> None:
+    projection = project((user("u"), calls("c1"), reminder("plan_file_reference", "p"), result("c1")))
+    assert projection.sources == ((0,), (1,), (3,), (2,))
+    assert [(r.rule.value, r.entry) for r in projection.repaired] == [("moved_behind_results", 2)]

@@ -1,6 +1,7 @@
 """Who may speak with whose voice: authority is never raised, and no text can take another's place."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -171,3 +172,13 @@ def test_a_sender_cannot_break_out_through_its_name() -> None:
     assert text.count("<quoted") == 1
     assert text.count("</quoted>") == 1
     assert "<system>" not in text
+
+
+@pytest.mark.parametrize("presentation", [Presentation.SUBAGENT_REPLY, Presentation.SUBAGENT_REPLY_STEER])
+def test_a_reply_kept_as_a_reminder_stays_in_user_role_whatever_authority_it_claims(
+    presentation: Presentation,
+) -> None:
+    entry = replace(reminder("incoming_message", "WORDS"), presentation=presentation.value)
+    assert entry.authority is Authority.HOST
+    assert _message_with((*WORK, entry), MID, "WORDS").role is Role.USER
+    assert _message_with((*WORK, entry), RECORDED, "WORDS").role is Role.SYSTEM
