@@ -260,3 +260,21 @@ def test_a_reminder_before_the_results_moves_as_a_repair() -> None:
     projection = project((user("u"), calls("c1"), reminder("plan_file_reference", "p"), result("c1")))
     assert projection.sources == ((0,), (1,), (3,), (2,))
     assert [(r.rule.value, r.entry) for r in projection.repaired] == [("moved_behind_results", 2)]
+
+
+def test_of_the_hosts_words_between_results_those_before_the_last_one_have_moved() -> None:
+    notes = [reminder("plan_file_reference", text) for text in "pq"]
+    entries = (user("u"), calls("c1", "c2"), result("c1"), notes[0], result("c2"), notes[1], answer("a"))
+    projection = project(entries)
+    assert projection.sources == ((0,), (1,), (2,), (4,), (3,), (5,), (6,))
+    assert projection.moved == (3,)
+
+
+def test_the_hosts_words_behind_a_user_between_results_move_as_a_repair() -> None:
+    note = reminder("plan_file_reference", "p")
+    projection = project((user("u"), calls("c1", "c2"), result("c1"), user("v"), note, result("c2")))
+    assert projection.sources == ((0,), (1,), (2,), (5,), (3,), (4,))
+    assert [(r.rule.value, r.entry) for r in projection.repaired] == [
+        ("moved_behind_results", 3),
+        ("moved_behind_results", 4),
+    ]
