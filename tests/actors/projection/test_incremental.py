@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actors.errors import EmptyReminderBody
-from actors.history import Entry, ResultStatus
+from actors.history import Entry, Presentation, ResultStatus
 from actors.projection import Projection, ProjectionOptions, Projector, project
 from actors.projection.thinking import Trace
 from providers.model import CacheMark, Message, ReasoningBlock, Role, TextBlock
-from tests.actors.projection.entries import answer, calls, reminder, result, user
+from tests.actors.projection.entries import answer, calls, incoming, reminder, result, user
 from tests.actors.projection.histories import READER, Steps, history, steps
 
 _OPTIONS = st.builds(
@@ -317,3 +317,26 @@ def test_what_comes_back_to_its_place_behind_what_was_kept_has_not_moved() -> No
     projector = Projector()
     projector.project(entries[:2], options)
     assert projector.project(entries, options).moved == project(entries, options).moved == ()
+
+
+@pytest.mark.parametrize("apply", [False, True])
+def test_marks_over_four_are_counted_over_what_was_kept_and_what_is_new(apply: bool) -> None:
+    def marked(text: str) -> Entry:
+        return replace(user(text), message=Message(Role.USER, text, cache=CacheMark()))
+
+    options = ProjectionOptions(apply_cache_control=apply)
+    entries = (*map(marked, "abcdef"), answer("1"), *map(marked, "gh"), answer("2"), *map(marked, "ij"))
+    projector = Projector()
+    for n_entries in range(1, len(entries) + 1):
+        assert projector.project(entries[:n_entries], options) == project(entries[:n_entries], options)
+    messages = project(entries, options).messages
+    marks = [at for at, message in enumerate(messages) if message.cache is not None]
+    assert marks == ([11] if apply else [7, 8, 10, 11])
+
+
+def test_that_something_was_presented_is_known_when_it_is_new_and_when_it_is_old() -> None:
+    peer = incoming(Presentation.SUBAGENT_REPLY, "hi")
+    entries = (answer("a"), peer, answer("b"), answer("c"), answer("d"))
+    projector = Projector()
+    found = [projector.project(entries[:n], _PLAIN).latest_real_user_index for n in range(1, 6)]
+    assert found == [None, -1, -1, -1, -1]

@@ -168,7 +168,14 @@ def test_an_attachment_without_data_is_told_of_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["data:image/png;base64,", "data:;base64,AA", "data:image/png,AA", "data:image/png;base64,A A"]
+    "url",
+    [
+        "data:image/png;base64,",
+        "data:;base64,AA",
+        "data:image/png,AA",
+        "data:image/png;base64,A A",
+        "data:imäge/png;base64,AA",
+    ],
 )
 def test_data_in_another_form_is_none(url: str) -> None:
     assert _told(project((user((ImageBlock("image/png", url),)),))) == [("attachment", 0)]

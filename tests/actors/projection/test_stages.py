@@ -278,3 +278,20 @@ def test_the_hosts_words_behind_a_user_between_results_move_as_a_repair() -> Non
         ("moved_behind_results", 3),
         ("moved_behind_results", 4),
     ]
+
+
+def test_marks_that_are_taken_away_are_told_among_other_repairs() -> None:
+    entries = (*(_marked(Role.USER, f"u{n}", CacheMark()) for n in range(5)), result("nobody"))
+    told = [(repair.rule.value, repair.entry) for repair in project(entries).repaired]
+    assert told == [("cache_marks", 0), ("result_without_call", 5)]
+
+
+def test_a_recorded_history_keeps_its_marks_though_results_had_to_move() -> None:
+    entries = (
+        *(_marked(Role.USER, f"u{n}", CacheMark()) for n in range(5)),
+        calls("c1"),
+        user("v"),
+        result("c1"),
+    )
+    assert len(_marks(entries, ProjectionOptions(as_recorded=True))) == 5
+    assert len(_marks((*entries, result("nobody")), ProjectionOptions(as_recorded=True))) == 4
