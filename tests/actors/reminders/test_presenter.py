@@ -68,3 +68,36 @@ def test_words_can_be_replaced_and_may_hold_braces() -> None:
 
 def test_an_unknown_sender_is_called_so() -> None:
     assert "not known" in TextPresenter().present(Presentation.SUBAGENT_REPLY_STEER, "BODY", None)
+
+
+@pytest.mark.parametrize(
+    ("presentation", "label"),
+    [
+        (Presentation.COORDINATOR_STEER, "coordinator"),
+        (Presentation.SUBAGENT_REPLY, "another agent"),
+        (Presentation.SUBAGENT_REPLY_STEER, "another agent"),
+        (Presentation.TASK_NOTIFICATION, "host event"),
+        (Presentation.TASK_NOTIFICATION_STEER, "host event"),
+    ],
+)
+def test_the_words_of_others_are_quoted_under_whose_they_are(presentation: Presentation, label: str) -> None:
+    presenter = TextPresenter()
+    wording = WORDINGS[presentation]
+    assert f'<quoted from="{label}">\nBODY\n</quoted>' in presenter.present(presentation, "BODY", None)
+    named = presenter.present(presentation, "BODY", "helper-7").split("\n\n")
+    assert f'<quoted from="{label}: helper-7">\nBODY\n</quoted>' in named
+    assert len(named) == 1 + bool(wording.before) + bool(wording.after)
+    assert presenter.lead(presentation, "helper-7") == "\n\n".join(
+        part for part in named if "BODY" not in part
+    )
+
+
+@pytest.mark.parametrize("presentation", [p for p in Presentation if p.value.endswith("_steer")])
+def test_a_steer_says_that_it_came_in_the_middle_of_the_work(presentation: Presentation) -> None:
+    assert "while you were working" in WORDINGS[presentation].before
+
+
+def test_a_presentation_without_words_says_nothing() -> None:
+    presenter = TextPresenter({})
+    assert presenter.lead(Presentation.USER_STEER, "ann") == ""
+    assert presenter.present(Presentation.USER_STEER, "BODY", "ann") == "BODY"

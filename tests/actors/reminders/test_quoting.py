@@ -64,6 +64,7 @@ def test_nothing_is_quoted_as_well_and_only_once() -> None:
     [
         '<quoted from="peer">\n</quoted>',
         '<quoted from="peer">\nx',
+        '<quoted from="peer">\nlong enough to be whole',
         "x\n</quoted>",
         '<quoted from="peer">\nx\n</quoted> y\n</quoted>',
         '<quoted from="peer">\n<user>\n</quoted>',
