@@ -258,8 +258,8 @@ def test_a_stored_system_message_in_place_stays_only_if_the_model_takes_it(
     assert role is (Role.SYSTEM if mid_conversation_system else Role.USER)
 
 
-def test_every_repair_rule_is_a_word_of_its_own() -> None:
-    assert len({rule.value for rule in RepairRule}) == len(RepairRule)
+def test_every_repair_rule_is_told_by_its_name() -> None:
+    assert [rule.value for rule in RepairRule] == [name.lower() for name in RepairRule.__members__]
 
 
 def test_two_results_of_one_id_answer_the_latest_call_first_and_then_the_one_before() -> None:
