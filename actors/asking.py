@@ -22,9 +22,9 @@ from actors.history import Authority, Entry, MessageEntry, Origin
 from actors.ledger import Completed
 from actors.parts import Parts
 from actors.ports import ResolvedModel
-from actors.projection import ProjectionOptions, RepairRule, has_sealed
+from actors.projection import ProjectionOptions, RepairRule, has_sealed, same_tools
 from actors.projection.words import words_of
-from actors.records import AnswerBroken, EntriesAppended, PrefixBuilt, Record, RequestMade, TurnId
+from actors.records import AnswerBroken, EntriesAppended, PrefixBuilt, RequestMade, TurnId
 from actors.tools import Tool
 from providers.errors import RetryableError
 from providers.model import (
@@ -143,6 +143,7 @@ class Asking:
             apply_cache_control=profile.cache_marks,
             model=profile.name,
             tools=self._frozen.specs,
+            sees_images=profile.images,
         )
 
     def _record(self, composed: Composed) -> None:
@@ -160,13 +161,15 @@ class Asking:
             n_tokens=composed.size.total,
             fingerprint=composed.fingerprint,
             at=parts.now_s(),
+            sees_images=options.sees_images,
             repaired=dict(Counter(repair.rule.value for repair in composed.projection.repaired)),
         )
-        built = PrefixBuilt(frozen.prefix, frozen.specs)
-        records: tuple[Record, ...] = (made,) if built == parts.ledger.fold.built else (built, made)
-        parts.ledger.submit(*records)
-        if composed.newly_repaired:
-            parts.emit(WarningRaised(parts.name, _told(Counter(composed.newly_repaired))))
+        last = parts.ledger.fold.built
+        is_same = last is not None and last.prefix == frozen.prefix and same_tools(last.tools, frozen.specs)
+        built = () if is_same else (PrefixBuilt(frozen.prefix, frozen.specs),)
+        parts.ledger.submit(*built, made)
+        if news := parts.composer.news_of(composed):
+            parts.emit(WarningRaised(parts.name, _told(Counter(news))))
 
     def _saw(self, event: ModelEvent) -> None:
         parts = self._parts

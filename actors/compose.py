@@ -17,8 +17,8 @@ class Composed:
     """A request, the projection that it came from and what that was told, and its size.
 
     `n_counted` are its tokens before the correction by what the model was seen
-    to count; `fingerprint` is what it says; `newly_repaired` tells what the
-    model reads otherwise than it was stored, and did not in the request before.
+    to count; `fingerprint` is what it says; `telling` are the repairs by which
+    the model reads something else than what is stored, each with its entry.
     """
 
     request: Request
@@ -27,7 +27,7 @@ class Composed:
     size: RequestSize
     n_counted: int
     fingerprint: str
-    newly_repaired: tuple[RepairRule, ...]
+    telling: tuple[tuple[RepairRule, EntryId], ...]
 
 
 class Composer:
@@ -37,7 +37,7 @@ class Composer:
         self._projector = Projector()
         self._prefix: tuple[Entry, ...] = ()
         self._tally = _Tally(self._projector)
-        self._repaired: frozenset[tuple[RepairRule, EntryId]] = frozenset()
+        self._told: frozenset[tuple[RepairRule, EntryId]] = frozenset()
 
     def compose(
         self,
@@ -77,15 +77,18 @@ class Composer:
         )
         n_counted = n_prefix + n_tools + n_conversation
         fingerprint = self._projector.fingerprint()
-        repaired = self._new_repairs(entries, projection)
-        return Composed(request, options, projection, size, n_counted, fingerprint, repaired)
+        telling = tuple(
+            (repair.rule, entries[repair.entry].id)
+            for repair in projection.repaired
+            if repair.rule in TELLING
+        )
+        return Composed(request, options, projection, size, n_counted, fingerprint, telling)
 
-    def _new_repairs(self, entries: Sequence[Entry], projection: Projection) -> tuple[RepairRule, ...]:
-        telling = (repair for repair in projection.repaired if repair.rule in TELLING)
-        repaired = [(repair.rule, entries[repair.entry].id) for repair in telling]
-        new = tuple(rule for rule, entry_id in repaired if (rule, entry_id) not in self._repaired)
-        self._repaired = frozenset(repaired)
-        return new
+    def news_of(self, sent: Composed) -> tuple[RepairRule, ...]:
+        """What is read otherwise than stored in this request and was not in the one sent before it."""
+        news = tuple(rule for rule, entry_id in sent.telling if (rule, entry_id) not in self._told)
+        self._told = frozenset(sent.telling)
+        return news
 
 
 class _Tally:

@@ -142,8 +142,8 @@ class PrefixBuilt:
 class RequestMade:
     """A request that goes out now. With all that stands before it in the log, it can be made again.
 
-    `model` is its full name; `reader` and the three choices are what the
-    projection was told of it. `n_tokens` was expected, `fingerprint` is what
+    `model` is its full name; `reader`, the three choices and `sees_images` are
+    what the projection was told of it. `n_tokens` was expected, `fingerprint` is what
     the request said, `repaired` how often each repair was made.
     """
 
@@ -157,6 +157,7 @@ class RequestMade:
     n_tokens: int
     fingerprint: str
     at: float
+    sees_images: bool = True
     repaired: dict[str, int] = field(default_factory=dict)
 
 

@@ -101,10 +101,11 @@ def _options(made: RequestMade, tools: tuple[ToolSpec, ...]) -> ProjectionOption
         apply_cache_control=made.cache_marks,
         model=made.reader,
         tools=tools,
+        sees_images=made.sees_images,
     )
 
 
 def _fingerprint(projection: Projection, options: ProjectionOptions) -> str:
-    trace = Trace(options.tools)
+    trace = Trace.of(options)
     trace.take(projection.messages)
     return trace.fingerprint()

@@ -5,10 +5,11 @@ tools and messages, cache marks aside. Sent back behind anything else it is
 refused ("Invalid signature in thinking block"), as is one with another text.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from providers.model import Block, Message, ReasoningBlock, Request, Role, TextBlock, ToolCall
+from providers.model import Block, Message, ReasoningBlock, Request, Role, TextBlock, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class SealedThinking:
 def _difference(thought: _Thought, request: Request, at: int, message: Message, n_before: int) -> str | None:
     """The first thing that is not as it was, in words; None if all is."""
     then = thought.request
-    if request.tools != then.tools:
+    if _on_the_wire(request.tools) != _on_the_wire(then.tools):
         return "the tools are not those that it was thought with"
     if (different := _first_different(request.messages[:at], then.messages)) is not None:
         return f"message {different} {_what_happened(different, at, len(then.messages))}"
@@ -91,6 +92,11 @@ def _difference(thought: _Thought, request: Request, at: int, message: Message, 
     if not is_same or _calls_before(message, n_before) != thought.calls_before:
         return f"what stood before it in message {at} is not what stood there"
     return None
+
+
+def _on_the_wire(tools: tuple[ToolSpec, ...]) -> str:
+    """Not compared by value: `1` equals `True`, and two schemas with keys in another order are equal."""
+    return json.dumps([[tool.name, tool.description, tool.input_schema] for tool in tools])
 
 
 def _first_different(now: tuple[Message, ...], then: tuple[Message, ...]) -> int | None:

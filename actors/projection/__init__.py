@@ -5,7 +5,7 @@ from actors.projection.changes import Change, ChangeKind, Changes, ToolChange, c
 from actors.projection.incremental import Projector
 from actors.projection.model import Projection, ProjectionOptions, Repair, RepairRule
 from actors.projection.pipeline import project
-from actors.projection.thinking import has_sealed
+from actors.projection.thinking import has_sealed, same_tools
 from actors.projection.why import why_left_out, why_moved
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "compare",
     "has_sealed",
     "project",
+    "same_tools",
     "why_left_out",
     "why_moved",
 ]

@@ -8,6 +8,7 @@ from operator import attrgetter
 from actors.projection.align import Keyed, Made, align, in_place, keyed, n_leading_same, say_the_same
 from actors.projection.model import ProjectionOptions
 from actors.projection.reasons import Reasons
+from actors.projection.thinking import same_tools
 from providers.model import ToolSpec
 
 
@@ -141,7 +142,7 @@ def _tool_changes(before: tuple[ToolSpec, ...], after: tuple[ToolSpec, ...]) -> 
     for tool in after:
         if tool.name not in was:
             yield ToolChange(ChangeKind.ADDED, tool.name)
-        elif tool != was[tool.name]:
+        elif not same_tools((tool,), (was[tool.name],)):
             yield ToolChange(ChangeKind.CHANGED, tool.name)
     kept = [tool.name for tool in before if tool.name in now]
     order = [tool.name for tool in after if tool.name in was]

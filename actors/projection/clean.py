@@ -125,17 +125,16 @@ class _Cleaner:
     def _reasoning_fault(self, block: ReasoningBlock, piece: Piece) -> RepairRule | None:
         if piece.role is not Role.ASSISTANT:
             return RepairRule.BLOCK_KIND if block.text else RepairRule.EMPTY_TEXT
-        # The entry's name of the model is the host's own; a provider may report a dated alias.
-        author = piece.written_by or block.model
-        if self.model and author not in (None, self.model):
+        if is_foreign(block, piece.written_by, self.model):
             return RepairRule.FOREIGN_REASONING
         if block.signature == "":
             return RepairRule.EMPTY_SIGNATURE
-        return None if is_sendable(block.text) else RepairRule.UNICODE
+        parts = (block.text, block.signature, block.data, block.item_id)
+        return None if all(is_sendable(part) for part in parts if part) else RepairRule.UNICODE
 
     def _attachment_fault(self, block: ImageBlock | FileBlock) -> RepairRule | None:
         has_text = isinstance(block, FileBlock) and block.text is not None
-        if not has_text and not is_data_url(block.data_url or ""):
+        if not is_sendable(block.media_type) or not (has_text or is_data_url(block.data_url or "")):
             return RepairRule.ATTACHMENT
         words = (block.text, block.name) if isinstance(block, FileBlock) else ()
         return None if all(is_sendable(text) for text in words if text) else RepairRule.UNICODE
@@ -152,6 +151,15 @@ class _Cleaner:
 
 
 _LEFT_OUT = frozenset({RepairRule.EMPTY_TEXT, RepairRule.FOREIGN_REASONING, RepairRule.EMPTY_SIGNATURE})
+
+
+def is_foreign(block: ReasoningBlock, written_by: str | None, reader: str | None) -> bool:
+    """Was it thought by another model than the one that will read it, as far as both are known?
+
+    The entry's name of the model is the host's own; a provider may report a dated alias.
+    """
+    author = written_by or block.model
+    return reader is not None and author not in (None, reader)
 
 
 def _instead(block: Block, fault: RepairRule) -> Block | None:

@@ -17,7 +17,7 @@ from actors.projection.pair import Entangled
 from actors.projection.pipeline import finish, project_stretch
 from actors.projection.present import present
 from actors.projection.stretch import Stretch
-from actors.projection.thinking import Before, Trace
+from actors.projection.thinking import Before, Trace, same_tools
 from providers.model import Role
 
 
@@ -32,7 +32,7 @@ class Projector:
     """
 
     def __init__(self) -> None:
-        self._options: ProjectionOptions | None = None
+        self._options = ProjectionOptions()
         self.epoch = 0
         self._forget()
 
@@ -60,7 +60,7 @@ class Projector:
         """
         # The statuses are copied: a caller may keep and change its mapping.
         asked = replace(options, skip_cache_write=False, call_status=dict(options.call_status))
-        if self._options != asked or not self._begins(entries):
+        if not self._asked_before(asked) or not self._begins(entries):
             self._options = asked
             self._forget()
         self.n_kept = len(self._head.messages)
@@ -79,6 +79,10 @@ class Projector:
         if self._tail is not None:
             trace.take(self._tail.messages)
         return trace.fingerprint()
+
+    def _asked_before(self, options: ProjectionOptions) -> bool:
+        tools = self._options.tools
+        return replace(options, tools=tools) == self._options and same_tools(options.tools, tools)
 
     def _begins(self, entries: Sequence[Entry]) -> bool:
         """Are these the settled entries, and behind them the answer that settled them?"""
@@ -112,7 +116,7 @@ class Projector:
     def _trace(self) -> Trace:
         """The fingerprint of the head, to be carried on."""
         if self._head_trace is None:
-            self._head_trace = Trace(self._options.tools if self._options is not None else ())
+            self._head_trace = Trace.of(self._options)
         self._head_trace.take(self._head.messages[self._n_traced :])
         self._n_traced = len(self._head.messages)
         return self._head_trace.copy()

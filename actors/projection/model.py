@@ -22,8 +22,9 @@ class ProjectionOptions:
     have no result: not started, interrupted, cancelled; a call that it does
     not name has an unknown outcome. `model` is the model that will read the
     request: reasoning of another one is left out; None keeps all of it.
-    `tools` is what the model is told of its tools: sealed thinking is bound to
-    them as to everything else that stands before it.
+    `tools` is what the model is told of its tools, and `sees_images` whether
+    pictures go out or words in their place: sealed thinking is bound to both, as
+    to everything else that stands before it.
 
     `as_recorded` lets stand what the recorded system sends although a provider
     refuses it: stored system messages of a conversation whose model takes
@@ -39,6 +40,7 @@ class ProjectionOptions:
     call_status: Mapping[str, ResultStatus] = field(default_factory=dict)
     model: str | None = None
     tools: tuple[ToolSpec, ...] = ()
+    sees_images: bool = True
     as_recorded: bool = False
 
 

@@ -44,7 +44,7 @@ def project(entries: Sequence[Entry], options: ProjectionOptions = _DEFAULTS) ->
     Raises:
         UnknownReminderSource, EmptyReminderBody: a reminder that cannot be wrapped.
     """
-    before = Before(0, lambda: Trace(options.tools))
+    before = Before(0, lambda: Trace.of(options))
     return finish(project_stretch(entries, options, CallIds(), before), Stretch(), options)
 
 

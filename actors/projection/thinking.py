@@ -14,11 +14,12 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain
+from operator import is_
 
 from pydantic import JsonValue
 
 from actors.history import Entry, MessageEntry
-from actors.projection.clean import recounted
+from actors.projection.clean import is_foreign, recounted
 from actors.projection.model import ProjectionOptions, Repair, RepairRule, Report
 from providers.model import Block, FileBlock, ImageBlock, Message, ReasoningBlock, Role, TextBlock, ToolSpec
 
@@ -26,22 +27,30 @@ from providers.model import Block, FileBlock, ImageBlock, Message, ReasoningBloc
 class Trace:
     """The running fingerprint of a request: its tools, then message by message what goes over the wire.
 
-    Cache marks are no part of it. Equal fingerprints mean equal requests, today
-    and in another process.
+    Cache marks are no part of it. Pictures and files that the model does not
+    see are told by their kind and name, as they are on the wire. Equal
+    fingerprints mean equal requests, today and in another process.
     """
 
-    def __init__(self, tools: Sequence[ToolSpec] = ()) -> None:
+    def __init__(self, tools: Sequence[ToolSpec] = (), *, sees_images: bool = True) -> None:
+        self._sees_images = sees_images
         self._digest = blake2b(digest_size=16)
         self._take([[tool.name, tool.description, tool.input_schema] for tool in tools])
 
+    @classmethod
+    def of(cls, options: ProjectionOptions) -> "Trace":
+        """The fingerprint of a request to which nothing has been said yet."""
+        return cls(options.tools, sees_images=options.sees_images)
+
     def copy(self) -> "Trace":
         trace = Trace.__new__(Trace)
+        trace._sees_images = self._sees_images
         trace._digest = self._digest.copy()
         return trace
 
     def take(self, messages: Sequence[Message]) -> None:
         for message in messages:
-            self._take(_said(message))
+            self._take(self._said(message))
 
     def fingerprint(self) -> str:
         return self._digest.hexdigest()
@@ -50,28 +59,34 @@ class Trace:
         # JSON ends where it ends: no two lists of values give the same text.
         self._digest.update(json.dumps(value).encode())
 
+    def _said(self, message: Message) -> JsonValue:
+        content = message.content
+        return [
+            message.role.value,
+            list(map(self._block, content)) if isinstance(content, tuple) else content,
+            [[call.id, call.name, call.input, call.after_block] for call in message.tool_calls],
+            message.tool_call_id,
+            message.is_error,
+        ]
 
-def _said(message: Message) -> JsonValue:
-    content = message.content
-    return [
-        message.role.value,
-        list(map(_block, content)) if isinstance(content, tuple) else content,
-        [[call.id, call.name, call.input, call.after_block] for call in message.tool_calls],
-        message.tool_call_id,
-        message.is_error,
-    ]
+    def _block(self, block: Block) -> JsonValue:
+        match block:
+            case TextBlock(text):
+                return text
+            case ReasoningBlock():
+                return ["reasoning", block.text, block.signature, block.data, block.item_id]
+            case ImageBlock():
+                return ["image", block.media_type, block.data_url if self._sees_images else None]
+            case FileBlock():
+                data_url = block.data_url if self._sees_images else None
+                return ["file", block.media_type, block.text, data_url, block.name]
 
 
-def _block(block: Block) -> JsonValue:
-    match block:
-        case TextBlock(text):
-            return text
-        case ReasoningBlock():
-            return ["reasoning", block.text, block.signature, block.data, block.item_id]
-        case ImageBlock():
-            return ["image", block.media_type, block.data_url]
-        case FileBlock():
-            return ["file", block.media_type, block.text, block.data_url, block.name]
+def same_tools(tools: Sequence[ToolSpec], others: Sequence[ToolSpec]) -> bool:
+    """Are they the same on the wire? Equal values may not be: `1` equals `True`, and keys have an order."""
+    if len(tools) == len(others) and all(map(is_, tools, others)):
+        return True
+    return Trace(tools).fingerprint() == Trace(others).fingerprint()
 
 
 def is_sealed(block: Block) -> bool:
@@ -126,13 +141,13 @@ def leave_out_unbound(
         assert isinstance(entry, MessageEntry), "only a stored message is an answer"
         if (less := _without_repeated(message, before.items, items)) is not message:
             messages[at] = less
-            report.repaired.append(Repair(RepairRule.REPEATED_REASONING, index))
+            bonds.note(RepairRule.REPEATED_REASONING, index)
         if not has_sealed(less):
             continue
-        n_bound = _n_as_stored(less, entry.message) if bonds.hold(at, index, entry) else 0
+        n_bound = _n_as_stored(less, entry, options.model) if bonds.hold(at, index, entry) else 0
         if (bound := _without_sealed(less, n_bound)) is not less:
             messages[at] = bound
-            bonds.leave_out(index)
+            bonds.note(RepairRule.UNBOUND_REASONING, index)
     return items
 
 
@@ -159,8 +174,9 @@ class _Bonds:
         self._n_traced = at
         return self._trace.fingerprint() == entry.request_fingerprint
 
-    def leave_out(self, index: int) -> None:
-        self._report.repaired.append(Repair(RepairRule.UNBOUND_REASONING, index))
+    def note(self, rule: RepairRule, index: int) -> None:
+        """What is left out here is a change for what stands behind it."""
+        self._report.repaired.append(Repair(rule, index))
         self._first_change = min(self._changed_from(), index)
 
     def _changed_from(self) -> float:
@@ -173,19 +189,19 @@ class _Bonds:
         return self._first_change
 
 
-def _n_as_stored(message: Message, stored: Message) -> int:
+def _n_as_stored(message: Message, entry: MessageEntry, reader: str | None) -> int:
     """How many blocks of an answer have nothing before them in it that is not as it was.
 
-    Reasoning that is left out in the middle was another model's, and so was never before them.
+    Reasoning of another model that is left out was never before them: it was left out then, too.
     """
-    content = message.content or ()
+    content, stored = message.content or (), entry.message
     if message is stored:
         return len(content)
     n_same = 0
     for block in stored.content or ():
         if n_same < len(content) and content[n_same] == block:
             n_same += 1
-        elif not isinstance(block, ReasoningBlock):
+        elif not (isinstance(block, ReasoningBlock) and is_foreign(block, entry.model, reader)):
             break
     for call, old in zip(message.tool_calls, stored.tool_calls, strict=True):
         if (call.id, call.input) != (old.id, old.input) and call.after_block is not None:

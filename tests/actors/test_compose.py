@@ -124,8 +124,21 @@ def test_a_request_that_could_not_be_made_leaves_the_counts_right() -> None:
 
 def test_what_is_read_otherwise_than_stored_is_told_once() -> None:
     composer, model = Composer(), _model()
-    history = (user("u"), replace(calls("c1"), id=EntryId("open")), answer("a"), user(""))
-    assert _composed(composer, history, model).newly_repaired == (RepairRule.RESULT_MISSING,)
-    assert _composed(composer, history, model).newly_repaired == ()
-    more = (*history, replace(calls("c2"), id=EntryId("open too")), answer("b"))
-    assert _composed(composer, more, model).newly_repaired == (RepairRule.RESULT_MISSING,)
+
+    def news(*history: Entry) -> tuple[RepairRule, ...]:
+        return composer.news_of(_composed(composer, history, model))
+
+    first, second = (replace(calls("c1"), id=EntryId("one")), replace(calls("c2"), id=EntryId("two")))
+    broken = (user("u"), first, answer("a"), user(""))
+    assert news(*broken) == (RepairRule.RESULT_MISSING,)
+    assert news(*broken) == ()
+    assert news(*broken, second, answer("b")) == (RepairRule.RESULT_MISSING,)
+    assert news(user("u")) == ()
+    assert news(*broken) == (RepairRule.RESULT_MISSING,)
+
+
+def test_a_request_that_is_composed_twice_before_it_is_sent_is_told_of() -> None:
+    composer, model = Composer(), _model()
+    history = (user("u"), calls("c1"), answer("a"))
+    _composed(composer, history, model)
+    assert composer.news_of(_composed(composer, history, model)) == (RepairRule.RESULT_MISSING,)

@@ -132,6 +132,19 @@ async def test_what_comes_behind_thinking_may_change() -> None:
         await answer_of(provider, behind(start(), answer, user(text)))
 
 
+async def test_tools_with_keys_in_another_order_make_thinking_invalid() -> None:
+    straight = replace(READ, input_schema={"type": "object", "title": "T"})
+    turned = replace(READ, input_schema={"title": "T", "type": "object"})
+    assert turned == straight
+    provider = ScriptedProvider(always([think("Hm."), say("Yes.")]))
+    request = replace(start(), tools=(straight,))
+    answer = await answer_of(provider, request)
+    later = behind(request, answer, user("And?"))
+    await answer_of(provider, later)
+    with pytest.raises(IllegalRequest, match="the tools are not those"):
+        await answer_of(provider, replace(later, tools=(turned,)))
+
+
 async def test_other_tools_make_thinking_invalid() -> None:
     provider = ScriptedProvider(always(THOUGHT))
     request = replace(await three_steps(provider), tools=(READ, replace(READ, name="Write")))

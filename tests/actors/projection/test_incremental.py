@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from actors.errors import EmptyReminderBody
 from actors.history import Entry, Presentation, ResultStatus
 from actors.projection import Projection, ProjectionOptions, Projector, project
 from actors.projection.thinking import Trace
-from providers.model import CacheMark, Message, ReasoningBlock, Role, TextBlock
+from providers.model import CacheMark, Message, ReasoningBlock, Role, TextBlock, ToolSpec
 from tests.actors.projection.entries import answer, calls, incoming, reminder, result, user
 from tests.actors.projection.histories import READER, Steps, history, steps
 
@@ -340,3 +341,19 @@ def test_that_something_was_presented_is_known_when_it_is_new_and_when_it_is_old
     projector = Projector()
     found = [projector.project(entries[:n], _PLAIN).latest_real_user_index for n in range(1, 6)]
     assert found == [None, -1, -1, -1, -1]
+
+
+def test_tools_that_are_equal_but_not_the_same_on_the_wire_are_seen() -> None:
+    def look(schema: dict[str, JsonValue]) -> ProjectionOptions:
+        return ProjectionOptions(tools=(ToolSpec("Look", "Looks.", {"type": "object", **schema}),))
+
+    for one, other in (({"a": 1, "b": 1}, {"b": 1, "a": 1}), ({"a": 1}, {"a": True}), ({"a": 1}, {"a": 1.0})):
+        projector = Projector()
+        entries = (user("u"), answer("a"), user("v"))
+        projector.project(entries, look(dict(one)))
+        before = projector.fingerprint()
+        projector.project(entries, look(dict(one)))
+        assert (projector.n_kept, projector.fingerprint()) == (1, before)
+        projector.project(entries, look(dict(other)))
+        assert projector.n_kept == 0
+        assert projector.fingerprint() != before

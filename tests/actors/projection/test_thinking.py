@@ -363,3 +363,57 @@ def test_a_cache_mark_is_no_part_of_a_fingerprint() -> None:
     entries = (user("u"),)
     assert _asked(entries, options) == _asked(entries)
     assert _asked(entries, replace(options, tools=_TOOLS[0])) != _asked(entries)
+
+
+def test_a_change_is_one_for_imported_thinking_whenever_it_is_found() -> None:
+    """The second loses its thinking or an item only when the first was looked at already."""
+    other = _thought(2, "of another request")
+    entries = (user("u"), _thought(1, None), user("v"), other, user("w"), _thought(3, None), user("x"))
+    assert [repair.entry for repair in project(entries).repaired] == [3, 5]
+    item = ReasoningBlock("", data="d", item_id="rs_1")
+    first = _answered(None, item, _SEALS[0], TextBlock("a"))
+    again = _answered(None, item, TextBlock("b"))
+    last = _answered(None, _SEALS[1], TextBlock("c"))
+    entries = (user("u"), first, user("v"), again, user("w"), last, user("x"))
+    told = [(repair.rule, repair.entry) for repair in project(entries).repaired]
+    assert told == [(RepairRule.REPEATED_REASONING, 3), (RepairRule.UNBOUND_REASONING, 5)]
+    projector = Projector()
+    for n_entries in range(1, len(entries) + 1):
+        assert projector.project(entries[:n_entries], _PLAIN) == project(entries[:n_entries])
+
+
+def _answered(fingerprint: str | None, *blocks: Block) -> MessageEntry:
+    message = Message(Role.ASSISTANT, blocks)
+    return MessageEntry(EntryId("a"), message, Origin.MODEL, Authority.DATA, request_fingerprint=fingerprint)
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        ReasoningBlock("half \ud83d", signature="s"),
+        ReasoningBlock("h", signature="half \ud83d"),
+        ReasoningBlock("", data="half \ud83d"),
+        ReasoningBlock("h", signature=""),
+    ],
+)
+def test_thinking_that_cannot_be_sent_takes_what_is_behind_it_along(lost: ReasoningBlock) -> None:
+    entry = _answered(_asked((user("u"),)), lost, _SEALS[0], TextBlock("a"))
+    assert project((user("u"), entry, user("v"))).messages[1].content == (TextBlock("a"),)
+
+
+@pytest.mark.parametrize("sees_images", [True, False])
+def test_thinking_is_bound_to_what_a_model_sees_of_a_picture(sees_images: bool) -> None:
+    def shown(*data: str) -> MessageEntry:
+        pictures = (ImageBlock("image/png", f"data:image/png;base64,{letters}") for letters in data)
+        return user((TextBlock("look"), *pictures))
+
+    options = ProjectionOptions(sees_images=sees_images)
+    entry = _answered(_asked((shown("AA"),), options), _SEALS[0], TextBlock("a"))
+    same = project((shown("AA"), entry), options)
+    assert len(_sealed(same.messages[1])) == 1
+    other = project((shown("BB"), entry), options)
+    assert len(_sealed(other.messages[1])) == (0 if sees_images else 1)
+    more = project((shown("AA", "AA"), entry), options)
+    assert len(_sealed(more.messages[1])) == 0
+    seen_otherwise = project((shown("AA"), entry), replace(options, sees_images=not sees_images))
+    assert len(_sealed(seen_otherwise.messages[1])) == 0
