@@ -357,3 +357,11 @@ def test_tools_that_are_equal_but_not_the_same_on_the_wire_are_seen() -> None:
         projector.project(entries, look(dict(other)))
         assert projector.n_kept == 0
         assert projector.fingerprint() != before
+
+
+def test_a_history_that_has_no_answer_yet_begins_no_new_epoch() -> None:
+    projector = Projector()
+    projector.project((user("u"),), _PLAIN)
+    epoch = projector.epoch
+    projector.project((user("u"), user("v")), _PLAIN)
+    assert projector.epoch == epoch
