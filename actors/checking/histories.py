@@ -53,6 +53,11 @@ class History:
     name: str | None = None
     case: Case | None = None
 
+    @property
+    def is_continued(self) -> bool:
+        """Does it go on from what lies with the provider, which nobody here can see?"""
+        return any(note.rule is NoteRule.KEPT_ELSEWHERE for note in self.notes)
+
 
 @dataclass(frozen=True, slots=True)
 class Found:

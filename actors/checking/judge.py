@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from actors.checking.elsewhere import elsewhere_of
 from actors.checking.histories import Found, History
 from actors.checking.model import Complaint, Kind, Place, Question, RepairLine, Report
 from actors.checking.part import entries_by_path, part_of
@@ -39,6 +40,7 @@ class _Judge:
         self._dialects = dialects_for(history, question)
         self._profiles = {d: self._profile(d, question.profile_of) for d in self._dialects}
         self._entries = tuple(map(judgeable, history.entries))
+        self._elsewhere = elsewhere_of(history)
 
     def report(self) -> Report:
         history = self._history
@@ -58,7 +60,11 @@ class _Judge:
         else:
             repairs = self._repairs(projections)
             sent = {d: projection.messages for d, projection in projections.items()}
-            remaining = tuple(self._remaining(refused, projections) for refused in self._check(sent))
+            remaining = tuple(
+                self._remaining(refused, projections)
+                for refused in self._check(sent)
+                if refused.finding.kind == "history" or not self._elsewhere.has_to_do_with(refused.finding)
+            )
         return Report(
             history.name,
             self._place(history.path),
@@ -117,6 +123,8 @@ class _Judge:
         counts: dict[tuple[int, RepairRule], dict[Dialect, int]] = {}
         for dialect, projection in projections.items():
             for (at, rule), n_times in Counter((r.entry, r.rule) for r in projection.repaired).items():
+                if rule is RepairRule.RESULT_WITHOUT_CALL and at in self._elsewhere.results:
+                    continue  # whoever sends it goes on from the call, so there is nothing to repair
                 counts.setdefault((at, rule), {})[dialect] = n_times
         return tuple(
             RepairLine(
@@ -148,7 +156,8 @@ class _Judge:
         path: Path | None = None
         if at is not None:
             path = part_of(self._history.entries[at], self._history.paths[at], finding, refused.nth)
-        return self._complain(at, path, finding.kind, refused.dialects, finding.rule, finding.text)
+        dialects = () if self._elsewhere.has_to_do_with(finding) else refused.dialects
+        return self._complain(at, path, finding.kind, dialects, finding.rule, finding.text)
 
     def _remaining(self, refused: _Refused, projections: Mapping[Dialect, Projection]) -> Complaint:
         """It is about a repaired message; its place is that of the first entry in it."""

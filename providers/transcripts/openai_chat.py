@@ -98,7 +98,8 @@ def _content(fields: JsonObject, path: Path, notes: Notes) -> _Said:
     said = _said(fields.get("content"), (*path, "content"), notes)
     refusal = notes.optional_text(fields, "refusal", path)
     thoughts = notes.optional_text(fields, "reasoning_content", path)
-    if not refusal and not thoughts:
+    unread = _unread(fields, path, notes)
+    if not refusal and not thoughts and not unread:
         return said
     blocks: list[tuple[Path, Block]] = []
     if thoughts:
@@ -109,7 +110,21 @@ def _content(fields: JsonObject, path: Path, notes: Notes) -> _Said:
         blocks.append(((*path, "content"), TextBlock(said.content)))
     if refusal:
         blocks.append(((*path, "refusal"), TextBlock(refusal)))
+    blocks += unread
     return _Said(tuple(block for _, block in blocks), tuple(at for at, _ in blocks), said.mark)
+
+
+def _unread(fields: JsonObject, path: Path, notes: Notes) -> list[tuple[Path, Block]]:
+    """Texts that stand for what an assistant says in forms that are not read here: it is not empty."""
+    if fields.get("role") != "assistant":
+        return []
+    if fields.get("audio") is not None:
+        notes.add(NoteRule.UNKNOWN_TYPE, (*path, "audio"), "audio was not judged", is_refused=False)
+    return [
+        ((*path, key), TextBlock(f"[{key} was here]"))
+        for key in ("audio", "function_call")
+        if fields.get(key) is not None
+    ]
 
 
 def _said(value: JsonValue, path: Path, notes: Notes) -> _Said:

@@ -36,7 +36,10 @@ ITEM_TYPES = frozenset(
     | {"item_reference", "compaction", "web_search_call", "file_search_call", "computer_call"}
     | {"computer_call_output", "code_interpreter_call", "image_generation_call", "mcp_call"}
     | {"local_shell_call", "local_shell_call_output", "shell_call", "shell_call_output"}
+    | {"apply_patch_call", "apply_patch_call_output"}
+    | {"mcp_list_tools", "mcp_approval_request", "mcp_approval_response"}
 )
+_ENDINGS = ("_output", "_response")  # of the types that answer what the model asked for
 
 
 def read_openai_responses(items: Sequence[Item], body: JsonObject, base: Path) -> Reading:
@@ -115,8 +118,26 @@ class _Items:
                 answer = self._open(path)
                 answer.blocks.append(_reasoning(item, path, self._notes))
                 answer.block_paths.append(path)
+            case "item_reference":
+                text = "item_reference: the item lies with the provider and cannot be seen here"
+                self._notes.add(NoteRule.KEPT_ELSEWHERE, path, text, is_refused=False)
+                self._stand_in("[an item was here]", path)
+            case "":
+                pass  # noted as missing
             case _:
-                self._notes.unknown_type(kind, path)
+                text = self._notes.unknown_type(kind, path)
+                if kind.endswith(_ENDINGS):
+                    self.flush()
+                    block = TextBlock(text)
+                    self.messages.append(ReadMessage(Message(Role.USER, (block,)), path, block_paths=(path,)))
+                else:
+                    self._stand_in(text, path)
+
+    def _stand_in(self, text: str, path: Path) -> None:
+        """For an item of the answer that is not read here: those around it are neither last nor alone."""
+        answer = self._open(path)
+        answer.blocks.append(TextBlock(text))
+        answer.block_paths.append(path)
 
     def _open(self, path: Path) -> _Answer:
         if self._answer is None:

@@ -13,6 +13,7 @@ from providers.model import (
     ToolCall,
     ToolSpec,
 )
+from providers.transcripts import shown_path
 from tests.providers.transcripts.reading import notes, paths, transcript
 
 
@@ -153,3 +154,16 @@ def test_what_cannot_be_read_is_told_with_its_place(
     message: JsonValue, wanted: list[tuple[str, str, bool]]
 ) -> None:
     assert notes(_body(message)) == wanted
+
+
+@pytest.mark.parametrize("content", [None, "", "a"])
+@pytest.mark.parametrize("key", ["audio", "function_call"])
+def test_what_an_assistant_says_in_forms_that_are_not_known_has_a_stand_in(
+    key: str, content: str | None
+) -> None:
+    value: JsonValue = {"role": "assistant", "content": content, key: {"id": "x", "name": "f"}}
+    (read,) = transcript([value]).reading.messages
+    said = (TextBlock("a"),) if content else ()
+    assert read.message.content == (*said, TextBlock(f"[{key} was here]"))
+    assert shown_path(read.block_paths[-1]) == f"[0].{key}"
+    assert [is_refused for _, _, is_refused in notes([value])] == [False]

@@ -112,7 +112,7 @@ def test_calls_of_custom_tools_have_their_text_as_argument() -> None:
     ("item", "wanted"),
     [
         ({"type": "web_search_call", "id": "ws_1"}, [("unknown_type", "input[0]", False)]),
-        ({"type": "item_reference", "id": "x"}, [("unknown_type", "input[0]", False)]),
+        ({"type": "item_reference", "id": "x"}, [("kept_elsewhere", "input[0]", False)]),
         ({"type": "message", "role": "tool", "content": "x"}, [("unknown_role", "input[0]", True)]),
         ({"role": "user", "content": 3}, [("wrong_type", "input[0].content", True)]),
         ({"id": "x"}, [("missing_field", "input[0]", True)]),
@@ -129,3 +129,21 @@ def test_what_cannot_be_read_is_told_with_its_place(
 def test_what_the_provider_keeps_is_told() -> None:
     value = _body(_output("c0"), previous_response_id="resp_1")
     assert notes(value) == [("kept_elsewhere", "previous_response_id", False)]
+
+
+def test_items_that_are_not_known_stand_in_the_answer_until_their_output_ends_it() -> None:
+    value = _body(
+        _REASONING,
+        {"type": "computer_call", "call_id": "c1"},
+        {"type": "computer_call_output", "call_id": "c1"},
+        {"type": "mcp_approval_request", "id": "m1"},
+        {"type": "mcp_approval_response", "approval_request_id": "m1"},
+    )
+    thought = ReasoningBlock("hm", data="sealed", item_id="rs_1")
+    assert _messages(value) == [
+        Message(Role.ASSISTANT, (thought, TextBlock("[computer_call was here]"))),
+        Message(Role.USER, (TextBlock("[computer_call_output was here]"),)),
+        Message(Role.ASSISTANT, (TextBlock("[mcp_approval_request was here]"),)),
+        Message(Role.USER, (TextBlock("[mcp_approval_response was here]"),)),
+    ]
+    assert paths(value) == ["input[0]", "input[2]", "input[3]", "input[4]"]
