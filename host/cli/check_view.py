@@ -106,16 +106,20 @@ def _outcome(report: Report) -> Iterator[str]:
         whose = "left to whoever sends it" if left.kind == "request" else "still refused"
         place = f"line {left.place.line}: " if left.at is not None else ""
         yield f"{whose} ({_names(left.dialects)}): {place}{_line(left.text)} [{left.rule}]"
-    unread = sum(report.counts(c) for c in report.complaints if c.kind == "reading")
-    if unread:
-        yield f"not repaired, since it is not what it has to be in the file: {_count(unread, 'place')}"
+    if unread := _unread(report):
+        yield f"not repaired, since it is not what it has to be in the file: {_count(len(unread), 'place')}"
 
 
 def _is_legal(report: Report, dialect: Dialect) -> bool:
-    """Of the messages; conditions on the whole request are its sender's."""
+    """Of the messages; conditions on the whole request are its sender's. What cannot be read stays as it is."""
+    left = (*report.remaining, *_unread(report))
     return report.failure is None and not any(
-        left.kind == "history" and dialect in left.dialects for left in report.remaining
+        one.kind != "request" and dialect in one.dialects for one in left
     )
+
+
+def _unread(report: Report) -> list[Complaint]:
+    return [c for c in report.complaints if c.kind == "reading" and report.counts(c)]
 
 
 def _repairs(report: Report) -> Counter[str]:

@@ -149,6 +149,22 @@ def test_programs_get_one_object_a_line(check: Check) -> None:
     assert (summary["format"], summary["messages"], summary["refused"]) == ("anthropic", 5, True)
 
 
+_TEXT: JsonValue = {"type": "text", "text": "a"}
+_UNSIGNED: JsonValue = {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, _TEXT]}
+
+
+@pytest.mark.parametrize("message", [_UNSIGNED, {"role": "model", "content": "a"}])
+def test_what_is_refused_as_it_stands_in_the_file_is_not_called_legal(
+    check: Check, message: JsonValue
+) -> None:
+    body = json.dumps({"model": "claude-opus-4-5", "max_tokens": 9, "messages": [_HI, message, _HI]})
+    summary = _summary(check(body, "--json"))
+    assert (summary["refused"], summary["legal_when_repaired"]) == (True, {"anthropic": False})
+    shown = check(body).stdout
+    assert "not repaired, since it is not what it has to be in the file: 1 place" in shown
+    assert "messages are legal" not in shown
+
+
 def test_compact_and_pretty_say_the_same(check: Check) -> None:
     value = json.loads(_BROKEN)
     shown = [events_of(check(json.dumps(value, indent=n), "--json").stdout) for n in (None, 3)]
