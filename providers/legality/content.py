@@ -2,9 +2,12 @@
 
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import fields
 
 from providers.legality.finding import Finding, Found, a
 from providers.model import (
+    Block,
     Dialect,
     FileBlock,
     ImageBlock,
@@ -60,10 +63,12 @@ _DATA_URL = re.compile(r"data:[^/;,\s]+/[^/;,\s]+;base64,[A-Za-z0-9+/]+={0,2}")
 
 
 def no_empty_text(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
-    """Anthropic: "text content blocks must be non-empty". The others take it; nobody needs it.
+    """Anthropic: "text content blocks must be non-empty". The others take it.
 
     A result may be empty: its content is optional [sdk].
     """
+    if dialect is not Dialect.ANTHROPIC:
+        return
     for at, message in enumerate(request.messages):
         if message.content == "" and message.role is not Role.TOOL:
             yield Finding("empty_text", at, f"the text of {a(message.role)} message is empty")
@@ -104,12 +109,19 @@ def something_is_said(request: Request, dialect: Dialect, profile: ModelProfile)
 def unicode(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
     """A body is UTF-8 (RFC 8259, section 8.1): half of a surrogate pair cannot be sent."""
     for at, message in enumerate(request.messages):
-        texts = [message.content] if isinstance(message.content, str) else []
-        if isinstance(message.content, tuple):
-            texts += [b.text for b in message.content if isinstance(b, TextBlock | ReasoningBlock)]
+        content = message.content
+        texts = [content] if isinstance(content, str) else [t for b in content or () for t in _texts(b)]
         texts += [json.dumps(call.input, ensure_ascii=False, default=str) for call in message.tool_calls]
         if not all(map(_is_utf8, texts)):
             yield Finding("unicode", at, f"a text of {a(message.role)} message has no UTF-8 form")
+
+
+def _texts(block: Block) -> Iterator[str]:
+    """Every text of a block that goes over the wire."""
+    for field in fields(block):
+        value = getattr(block, field.name)
+        if isinstance(value, str) and field.name != "model":
+            yield value
 
 
 def _is_utf8(text: str) -> bool:

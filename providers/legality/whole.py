@@ -14,20 +14,23 @@ def number_of_messages(request: Request, dialect: Dialect, profile: ModelProfile
 
 
 def request_as_a_whole(request: Request, dialect: Dialect, profile: ModelProfile) -> Found:
-    """Not empty, a user first, no assistant last.
+    """Not empty; for Anthropic a user first and no assistant last.
 
-    All: "messages: at least one message is required". Anthropic: "first
-    message must use the user role", and newer models refuse a final
-    assistant message (a prefill).
+    Anthropic: "messages: at least one message is required", beside the system
+    prompt; "first message must use the user role", and newer models refuse a
+    final assistant message (a prefill); a system message behind it has a rule
+    of its own. OpenAI takes any message first and last, and Chat Completions
+    [sdk] system messages alone; Responses wants input beside its instructions.
     """
     spoken = request.messages[leading_system(request) :]
-    if not spoken:
+    if not (request.messages if dialect is Dialect.OPENAI_CHAT else spoken):
         yield Finding("empty_request", None, "there is no message but system messages", "request")
+    if dialect is not Dialect.ANTHROPIC or not spoken:
         return
-    if dialect is Dialect.ANTHROPIC and spoken[0].role is not Role.USER:
+    if spoken[0].role is not Role.USER:
         at = leading_system(request)
         yield Finding("first_role", at, f"{a(spoken[0].role)} message comes first, not a user's", "request")
-    last = next((m for m in reversed(spoken) if m.role is not Role.SYSTEM), None)
-    if last is not None and last.role is Role.ASSISTANT:
+    if spoken[-1].role is Role.ASSISTANT:
         at = len(request.messages) - 1
-        yield Finding("assistant_last", at, "an assistant message comes last", "request")
+        text = "an assistant message comes last, which newer models refuse"
+        yield Finding("assistant_last", at, text, "request")

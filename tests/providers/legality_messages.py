@@ -133,8 +133,8 @@ CONTENT = {
         _attached(FileBlock("application/pdf", name="a.pdf")),
         _attached(FileBlock("application/pdf", data_url="data:application/pdf;base64,AA")),
     ),
-    "an empty text": Case("empty_text", asked(user("")), asked(user("u"))),
-    "an empty block": Case("empty_text", asked(user((TextBlock(""), TEXT))), asked(user((TEXT,)))),
+    "an empty text": Case("empty_text", asked(user("")), asked(user("u")), ANTHROPIC),
+    "an empty block": Case("empty_text", asked(user((TextBlock(""), TEXT))), asked(user((TEXT,))), ANTHROPIC),
     "blanks": Case("blank_text", asked(user(" \n")), asked(user(" \nu")), ANTHROPIC),
     "a block of blanks": Case(
         "blank_text", asked(user((TextBlock("\t"), TEXT))), asked(user((TEXT, TEXT))), ANTHROPIC
@@ -142,6 +142,16 @@ CONTENT = {
     "nothing": Case("empty_message", asked(user(), answer(None), user()), asked(*CALLED)),
     "no blocks": Case("empty_message", asked(user(())), asked(user((TEXT,)))),
     "half a pair": Case("unicode", asked(user("\ud83d")), asked(user("\U0001f600"))),
+    "half a pair in a signature": Case(
+        "unicode",
+        _thought(ReasoningBlock("h", signature="\ud83d"), TEXT),
+        _thought(ReasoningBlock("h", signature="s"), TEXT),
+    ),
+    "half a pair in a file's name": Case(
+        "unicode",
+        _attached(FileBlock("text/plain", text="x", name="\ud83d")),
+        _attached(FileBlock("text/plain", text="x", name="x")),
+    ),
     "half a pair in a call": Case("unicode", _called({"x": "\ud83d"}), _called({"x": "\U0001f600"})),
 }
 

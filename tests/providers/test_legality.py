@@ -132,8 +132,13 @@ def test_conditions_on_a_whole_request_are_of_their_own_kind() -> None:
         assert _kinds(case) == ({"request"} if case in whole else {"history"}), case.rule
 
 
+def test_a_system_message_behind_an_answer_is_last_itself() -> None:
+    request = asked(user(), answer(), system())
+    assert _rules(request, Dialect.ANTHROPIC) == {"system_place"}
+
+
 def test_a_finding_says_which_message() -> None:
-    (finding,) = check(asked(user(), answer(), user("")), CHAT, PROFILE)
+    (finding,) = check(asked(user(), answer(), user("")), Dialect.ANTHROPIC, PROFILE)
     assert finding.message_index == 2
 
 
