@@ -468,3 +468,16 @@ def test_thoughts_in_a_message_of_the_user_are_words_or_nothing(
 def test_reasoning_whose_author_nobody_names_stays() -> None:
     entries = (user("u"), answer((ReasoningBlock("h", signature="s"), TextBlock("a"))))
     assert project(entries, ProjectionOptions(model="m")).messages[1] is entries[1].message
+
+
+def test_a_call_without_content_is_as_it_should_be() -> None:
+    entries = (user("u"), calls("c1", content=None), result("c1"))
+    assert project(entries).messages[1] is entries[1].message
+    assert _told(project(entries)) == []
+
+
+def test_a_reminder_of_other_blanks_is_wrapped_and_one_empty_body_takes_no_other_along() -> None:
+    assert len(project((user("u"), reminder("rewind_notice", "\u3000"))).messages) == 2
+    entries = (user("u"), reminder("date_change", ""), reminder("hook_context", "é"))
+    messages = project(entries, ProjectionOptions(mid_conversation_system=True)).messages
+    assert messages[1] == Message(Role.SYSTEM, "\n\né")
