@@ -295,3 +295,9 @@ def test_a_recorded_history_keeps_its_marks_though_results_had_to_move() -> None
     )
     assert len(_marks(entries, ProjectionOptions(as_recorded=True))) == 5
     assert len(_marks((*entries, result("nobody")), ProjectionOptions(as_recorded=True))) == 4
+
+
+def test_the_newest_mark_is_worth_more_than_those_of_the_system_though_nobody_asked_for_it() -> None:
+    head = tuple(_marked(Role.SYSTEM, f"s{n}", CacheMark()) for n in range(4))
+    marks = _marks((*head, _marked(Role.USER, "u", CacheMark())), ProjectionOptions())
+    assert marks == [(1, None), (2, None), (3, None), (4, None)]
