@@ -1,7 +1,7 @@
 """Reads the rules over a history as it was stored, repairs it, and reads them again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from actors.checking.elsewhere import elsewhere_of
@@ -45,8 +45,9 @@ class _Judge:
     def report(self) -> Report:
         history = self._history
         stored = tuple(map(as_stored, self._entries))
+        noted = tuple(self._notes())
         complaints = [
-            *self._notes(),
+            *noted,
             *map(self._complaint, self._check(dict.fromkeys(self._dialects, stored))),
         ]
         repairs: tuple[RepairLine, ...] = ()
@@ -59,12 +60,7 @@ class _Judge:
             complaints.append(self._unpresentable(error))
         else:
             repairs = self._repairs(projections)
-            sent = {d: projection.messages for d, projection in projections.items()}
-            remaining = tuple(
-                self._remaining(refused, projections)
-                for refused in self._check(sent)
-                if refused.finding.kind == "history" or not self._elsewhere.has_to_do_with(refused.finding)
-            )
+            remaining = (*(note for note in noted if note.kind == "request"), *self._left(projections))
         return Report(
             history.name,
             self._place(history.path),
@@ -146,9 +142,8 @@ class _Judge:
         entry_at = entries_by_path(self._history.paths)
         for note in self._history.notes:
             dialects = refusing if note.is_refused else ()
-            yield self._complain(
-                entry_at(note.path), note.path, "reading", dialects, note.rule.value, note.text
-            )
+            kind: Kind = "request" if note.is_whole else "reading"
+            yield self._complain(entry_at(note.path), note.path, kind, dialects, note.rule.value, note.text)
 
     def _complaint(self, refused: _Refused) -> Complaint:
         finding = refused.finding
@@ -158,6 +153,12 @@ class _Judge:
             path = part_of(self._history.entries[at], self._history.paths[at], finding, refused.nth)
         dialects = () if self._elsewhere.has_to_do_with(finding) else refused.dialects
         return self._complain(at, path, finding.kind, dialects, finding.rule, finding.text)
+
+    def _left(self, projections: Mapping[Dialect, Projection]) -> Iterator[Complaint]:
+        """What the rules find in the repaired messages."""
+        for refused in self._check({d: projection.messages for d, projection in projections.items()}):
+            if refused.finding.kind == "history" or not self._elsewhere.has_to_do_with(refused.finding):
+                yield self._remaining(refused, projections)
 
     def _remaining(self, refused: _Refused, projections: Mapping[Dialect, Projection]) -> Complaint:
         """It is about a repaired message; its place is that of the first entry in it."""

@@ -111,7 +111,7 @@ def _outcome(report: Report) -> Iterator[str]:
 
 
 def _is_legal(report: Report, dialect: Dialect) -> bool:
-    """Of the messages; conditions on the whole request are its sender's. What cannot be read stays as it is."""
+    """Of the messages; conditions on the whole request are its sender's. What is unread stays as it is."""
     left = (*report.remaining, *_unread(report))
     return report.failure is None and not any(
         one.kind != "request" and dialect in one.dialects for one in left

@@ -12,26 +12,35 @@ from pydantic import JsonValue
 
 from providers.model import Block, CacheMark, Content, Message, ReasoningBlock, Role, TextBlock, ToolCall
 from providers.reading import JsonObject
+from providers.transcripts.anthropic_wire import (
+    note_body,
+    note_call_id,
+    note_error_content,
+    note_first_systems,
+    note_marks,
+)
 from providers.transcripts.attachments import anthropic_document, anthropic_image
 from providers.transcripts.fields import Notes, kind_of
 from providers.transcripts.model import Item, NoteRule, Path, Reading, ReadMessage
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 _KEYS = frozenset({"role", "content", "clear_at"})
-_MAX_MARKS = 4
 _Fields = JsonObject
 
 
 def read_anthropic(items: Sequence[Item], body: _Fields, base: Path) -> Reading:
     """The messages among `items`, with the system prompt and the tools of the body around them."""
     notes = Notes()
+    note_body(body, base, notes)
+    note_first_systems(items, notes)
     messages = list(_system(body.get("system"), (*base, "system"), notes))
     for path, value in items:
         if (fields := notes.object(value, path, "a message")) is not None:
             messages.extend(_message(fields, path, notes))
     tools = list(notes.objects(body.get("tools"), (*base, "tools"), "a tool"))
-    n_marks = sum(read.message.cache is not None for read in messages)
-    _count_tool_marks(tools, n_marks, notes)
+    for path, tool in tools:
+        notes.cache_mark(tool, path)
+    note_marks(items, body, base, sum(read.message.cache is not None for read in messages), notes)
     specs = [notes.tool(tool, "input_schema", path) for path, tool in tools if _is_own(tool, path, notes)]
     return Reading(tuple(messages), tuple(specs), notes.all())
 
@@ -42,14 +51,6 @@ def _is_own(tool: _Fields, path: Path, notes: Notes) -> bool:
         return True
     notes.unknown_type(notes.type_of(tool, path), path)
     return False
-
-
-def _count_tool_marks(tools: list[tuple[Path, _Fields]], n_marks: int, notes: Notes) -> None:
-    """Marks of tools count as well, but no message of ours carries them."""
-    marked = [path for path, tool in tools if notes.cache_mark(tool, path) is not None]
-    if marked and n_marks <= _MAX_MARKS < n_marks + len(marked):
-        text = f"{n_marks + len(marked)} cache marks with those of the tools; {_MAX_MARKS} are allowed"
-        notes.add(NoteRule.CACHE_MARK, marked[-1], text)
 
 
 def _system(value: JsonValue, path: Path, notes: Notes) -> Iterator[ReadMessage]:
@@ -151,9 +152,12 @@ class _Blocks:
             text = f"a tool_result stands in a message of role {self._role}; only a user's holds results"
             self._notes.add(NoteRule.WRONG_PLACE, path, text)
         call_id = self._notes.optional_text(block, "tool_use_id", path)
+        note_call_id(call_id, path, "tool_use_id", self._notes)
         content, inner, inner_mark = _result_content(block.get("content"), (*path, "content"), self._notes)
         mark = self._notes.cache_mark(block, path) or inner_mark
         is_error = self._notes.flag(block, "is_error", path)
+        if is_error:
+            note_error_content(block.get("content"), (*path, "content"), self._notes)
         message = Message(Role.TOOL, content, tool_call_id=call_id, is_error=is_error, cache=mark)
         return ReadMessage(message, path, block_paths=inner)
 
@@ -176,8 +180,10 @@ def _result_content(
 def _call(block: _Fields, path: Path, n_before: int, notes: Notes) -> ToolCall:
     if "input" not in block:
         notes.add(NoteRule.MISSING, path, "input is missing")
+    call_id = notes.optional_text(block, "id", path)
+    note_call_id(call_id, path, "id", notes)
     return ToolCall(
-        notes.optional_text(block, "id", path) or "",  # a rule finds that it is missing
+        call_id or "",  # a rule finds that it is missing
         notes.text(block, "name", path),
         block.get("input", {}),
         after_block=n_before,

@@ -8,6 +8,7 @@ from providers.transcripts.fields import Notes, shown
 from providers.transcripts.model import NoteRule, Path
 
 _MEDIA_TYPE = re.compile(r"data:([\w.+-]+/[\w.+-]+)[;,]")
+_ANTHROPIC_IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 SOME_IMAGE = "image/*"
 SOME_FILE = "application/octet-stream"
 
@@ -28,6 +29,9 @@ def _media_type(url: str, otherwise: str) -> str:
 
 def anthropic_image(fields: JsonObject, path: Path, notes: Notes) -> ImageBlock:
     media_type, url = _source(fields, path, notes)
+    if media_type and media_type not in _ANTHROPIC_IMAGES:
+        text = f"an image is jpeg, png, gif or webp, not {shown(media_type)}"
+        notes.add(NoteRule.MEDIA_TYPE, path, text)
     return ImageBlock(media_type or SOME_IMAGE, url)
 
 

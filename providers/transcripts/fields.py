@@ -41,8 +41,10 @@ class Notes:
     def all(self) -> tuple[Note, ...]:
         return tuple(self._notes)
 
-    def add(self, rule: NoteRule, path: Path, text: str, *, is_refused: bool = True) -> None:
-        self._notes.append(Note(rule, path, text, is_refused))
+    def add(
+        self, rule: NoteRule, path: Path, text: str, *, is_refused: bool = True, is_whole: bool = False
+    ) -> None:
+        self._notes.append(Note(rule, path, text, is_refused, is_whole))
 
     def object(self, value: JsonValue, path: Path, wanted: str) -> JsonObject | None:
         """The value if it is an object, which `wanted` names."""
@@ -113,7 +115,8 @@ class Notes:
     def unknown_type(self, name: str, path: Path, *, is_refused: bool = False) -> str:
         """Notes a type that is not read here; gives the text that stands for it."""
         if name:
-            text = f"the type {shown(name)} is not known here and was not judged"
+            what = "does not belong here" if is_refused else "is not known here and was not judged"
+            text = f"the type {shown(name)} {what}"
             self.add(NoteRule.UNKNOWN_TYPE, path, text, is_refused=is_refused)
         return f"[{name or 'something'} was here]"
 

@@ -29,7 +29,7 @@ _MESSAGE_KEYS = dict.fromkeys(
     ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "refusal"), _C
 )
 _ROLES = {"tool": _C, "function": _C}
-_BLOCK_TYPES = {
+BLOCK_TYPES = {
     **dict.fromkeys(("tool_use", "tool_result", "thinking", "redacted_thinking", "document", "image"), _A),
     **dict.fromkeys(("server_tool_use", "web_search_tool_result", "search_result"), _A),
     **dict.fromkeys(("image_url", "input_audio", "file"), _C),
@@ -88,5 +88,5 @@ def _marks_of_message(message: JsonObject) -> Iterator[Dialect]:
     content = message.get("content")
     for block in content if isinstance(content, list) else ():
         block_type = block.get("type") if isinstance(block, dict) else None
-        if isinstance(block_type, str) and block_type in _BLOCK_TYPES:
-            yield _BLOCK_TYPES[block_type]
+        if isinstance(block_type, str) and block_type in BLOCK_TYPES:
+            yield BLOCK_TYPES[block_type]

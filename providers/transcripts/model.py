@@ -30,6 +30,9 @@ class NoteRule(StrEnum):
     CACHE_MARK = "cache_mark"
     ARGUMENTS_TEXT = "arguments_text"
     KEPT_ELSEWHERE = "kept_elsewhere"
+    CALL_ID_FORM = "call_id_form"
+    MEDIA_TYPE = "media_type"
+    CONFLICT = "conflict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +40,15 @@ class Note:
     """One thing that could not be read as it stands.
 
     `is_refused` says that the provider of this format would not take it
-    either; else it is only unknown here and was not judged.
+    either; else it is only unknown here and was not judged. `is_whole`: it is
+    about the request around the messages.
     """
 
     rule: NoteRule
     path: Path
     text: str
     is_refused: bool
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

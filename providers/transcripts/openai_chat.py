@@ -9,6 +9,7 @@ from providers.model import (
     Block,
     CacheMark,
     Content,
+    Dialect,
     FileBlock,
     Message,
     ReasoningBlock,
@@ -19,7 +20,8 @@ from providers.model import (
 )
 from providers.reading import JsonObject
 from providers.transcripts.attachments import SOME_FILE, file_of_url, image_of_url
-from providers.transcripts.fields import Notes, kind_of
+from providers.transcripts.fields import Notes, kind_of, shown
+from providers.transcripts.formats import BLOCK_TYPES
 from providers.transcripts.model import Item, NoteRule, Path, Reading, ReadMessage
 
 ROLES = {
@@ -95,7 +97,8 @@ class _Said:
 
 def _content(fields: JsonObject, path: Path, notes: Notes) -> _Said:
     """What the message says: refusals are words too, and open reasoning comes before them."""
-    said = _said(fields.get("content"), (*path, "content"), notes)
+    is_result = fields.get("role") == "tool"
+    said = _said(fields.get("content"), (*path, "content"), notes, is_result=is_result)
     refusal = notes.optional_text(fields, "refusal", path)
     thoughts = notes.optional_text(fields, "reasoning_content", path)
     unread = _unread(fields, path, notes)
@@ -127,7 +130,11 @@ def _unread(fields: JsonObject, path: Path, notes: Notes) -> list[tuple[Path, Bl
     ]
 
 
-def _said(value: JsonValue, path: Path, notes: Notes) -> _Said:
+_ATTACHED = ("image_url", "input_audio", "file")
+
+
+def _said(value: JsonValue, path: Path, notes: Notes, *, is_result: bool) -> _Said:
+    """OpenAI: "Image URLs are only allowed for messages with role 'user'", so a result has none."""
     if value is None or isinstance(value, str):
         return _Said(value)
     if not isinstance(value, list):
@@ -138,6 +145,9 @@ def _said(value: JsonValue, path: Path, notes: Notes) -> _Said:
     paths: list[Path] = []
     mark: CacheMark | None = None
     for at, part in notes.objects(value, path, "a part"):
+        if is_result and part.get("type") in _ATTACHED:
+            text = f"a tool message holds only texts, not {shown(part.get('type'))}"
+            notes.add(NoteRule.WRONG_PLACE, at, text)
         blocks.append(_part(part, at, notes))
         paths.append(at)
         mark = notes.cache_mark(part, at) or mark
@@ -155,7 +165,8 @@ def _part(part: JsonObject, path: Path, notes: Notes) -> Block:
         case "file":
             return _file(part, (*path, "file"), notes)
         case _:
-            return TextBlock(notes.unknown_type(kind, path))
+            is_of_others = BLOCK_TYPES.get(kind, Dialect.OPENAI_CHAT) is not Dialect.OPENAI_CHAT
+            return TextBlock(notes.unknown_type(kind, path, is_refused=is_of_others))
 
 
 def _image(part: JsonObject, path: Path, notes: Notes) -> Block:

@@ -49,6 +49,9 @@ def read_openai_responses(items: Sequence[Item], body: JsonObject, base: Path) -
         if body.get(key) is not None:
             text = f"{key}: what was said before lies with the provider and cannot be seen here"
             notes.add(NoteRule.KEPT_ELSEWHERE, (*base, key), text, is_refused=False)
+    if body.get("previous_response_id") is not None and body.get("conversation") is not None:
+        text = "previous_response_id and conversation exclude each other"
+        notes.add(NoteRule.CONFLICT, (*base, "conversation"), text, is_whole=True)
     reader = _Items(notes)
     instructions = body.get("instructions")
     if isinstance(instructions, str):
@@ -147,6 +150,7 @@ class _Items:
     def _message(self, item: JsonObject, path: Path) -> None:
         role = self._notes.role(item, path, ROLES)
         content, paths = _content(item.get("content"), (*path, "content"), self._notes)
+        _note_parts_of_others(item.get("content"), role, (*path, "content"), self._notes)
         if role is Role.ASSISTANT:
             answer = self._open(path)
             answer.blocks += (TextBlock(content),) if isinstance(content, str) else content or ()
@@ -190,6 +194,19 @@ def _content(value: JsonValue, path: Path, notes: Notes) -> tuple[Content, tuple
         return None, ()
     parts = [(at, _part(part, at, notes)) for at, part in notes.objects(value, path, "a part")]
     return tuple(part for _, part in parts), tuple(at for at, _ in parts)
+
+
+def _note_parts_of_others(value: JsonValue, role: Role, path: Path, notes: Notes) -> None:
+    """OpenAI: "Invalid value: 'input_text'. Supported values are: 'output_text' …" of an answer."""
+    wrong = _GIVEN if role is Role.ASSISTANT else _ANSWERED
+    for at, part in enumerate(value if isinstance(value, list) else ()):
+        if isinstance(part, dict) and part.get("type") in wrong:
+            text = f"a part of type {part['type']} stands in a message of role {role}"
+            notes.add(NoteRule.WRONG_PLACE, (*path, at), text)
+
+
+_ANSWERED = ("output_text", "refusal")
+_GIVEN = ("input_text",)  # of attachments a rule finds it
 
 
 def _part(part: JsonObject, path: Path, notes: Notes) -> Block:

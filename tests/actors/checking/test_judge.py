@@ -16,6 +16,7 @@ _HI: JsonValue = {"role": "user", "content": "Hi"}
 _A, _C, _R = Dialect.ANTHROPIC, Dialect.OPENAI_CHAT, Dialect.OPENAI_RESPONSES
 _BROKEN: JsonValue = {
     "model": "claude-opus-4-5",
+    "max_tokens": 9,
     "system": "S",
     "messages": [
         _HI,
@@ -123,10 +124,19 @@ def test_a_repair_for_some_dialects_names_them() -> None:
 
 def test_conditions_on_a_request_count_only_in_a_request() -> None:
     messages: JsonValue = [_HI, {"role": "assistant", "content": "a"}]
-    history, request = _one(messages), _one({"model": "claude-opus-5", "messages": messages})
+    body: JsonValue = {"model": "claude-opus-5", "max_tokens": 9, "messages": messages}
+    history, request = _one(messages), _one(body)
     assert [c.rule for c in history.complaints] == ["assistant_last"]
     assert (history.is_refused, request.is_refused) == (False, True)
     assert [(left.kind, left.rule) for left in request.remaining] == [("request", "assistant_last")]
+
+
+def test_what_a_body_lacks_is_left_to_its_sender() -> None:
+    report = _one({"model": "claude-opus-5", "messages": [_HI]})
+    assert [(left.kind, left.text) for left in report.remaining] == [("request", "max_tokens is missing")]
+    assert found(report) == [("missing_field", "")]
+    named_elsewhere = _one({"system": "S", "messages": [_HI]})
+    assert (named_elsewhere.complaints, named_elsewhere.remaining) == ((), ())
 
 
 def test_what_was_asked_for_goes_before_what_the_file_is() -> None:

@@ -165,6 +165,14 @@ def test_what_is_refused_as_it_stands_in_the_file_is_not_called_legal(
     assert "messages are legal" not in shown
 
 
+def test_what_only_the_request_lacks_leaves_its_messages_legal(check: Check) -> None:
+    body = json.dumps({"model": "claude-opus-4-5", "messages": [_HI]})
+    summary = _summary(check(body, "--json"))
+    assert (summary["refused"], summary["legal_when_repaired"]) == (True, {"anthropic": True})
+    shown = check(body).stdout
+    assert "left to whoever sends it (anthropic): max_tokens is missing [missing_field]" in shown
+
+
 def test_compact_and_pretty_say_the_same(check: Check) -> None:
     value = json.loads(_BROKEN)
     shown = [events_of(check(json.dumps(value, indent=n), "--json").stdout) for n in (None, 3)]
@@ -206,7 +214,7 @@ def test_the_model_says_where_system_messages_may_stand(
 
 
 def test_the_model_that_the_file_names_counts_where_none_was_given(check: Check) -> None:
-    body: dict[str, JsonValue] = {"messages": _LATE, "system": "S"}
+    body: dict[str, JsonValue] = {"max_tokens": 9, "messages": _LATE, "system": "S"}
     assert check(json.dumps(body | {"model": "claude-opus-5"})).code == 0
     assert check(json.dumps(body | {"model": "claude-opus-4-5"})).code == 1
     assert check(json.dumps(body | {"model": "claude-opus-4-5"}), "--model", "claude-opus-5").code == 0

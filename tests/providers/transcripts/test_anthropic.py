@@ -156,7 +156,7 @@ def test_marks_that_no_message_of_ours_carries_are_told() -> None:
         "cache_control": {"type": "ephemeral"},
     }
     marked = [_user(_text(str(n), cache_control={"type": "ephemeral"})) for n in range(4)]
-    assert notes(_body(*marked, tools=[tool])) == [("cache_mark", "tools[0]", True)]
+    assert notes(_body(*marked, tools=[tool])) == [("cache_mark", "messages[3].content[0]", True)]
     assert notes(_body(*marked[:3], tools=[tool])) == []
     thought: JsonValue = {"type": "redacted_thinking", "data": "d", "cache_control": {"type": "ephemeral"}}
     assert notes(_body(_assistant(thought, _text("x")))) == [("cache_mark", "messages[0].content[0]", True)]

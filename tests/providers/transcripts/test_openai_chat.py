@@ -167,3 +167,31 @@ def test_what_an_assistant_says_in_forms_that_are_not_known_has_a_stand_in(
     assert read.message.content == (*said, TextBlock(f"[{key} was here]"))
     assert shown_path(read.block_paths[-1]) == f"[0].{key}"
     assert [is_refused for _, _, is_refused in notes([value])] == [False]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "image_url", "image_url": {"url": "https://example.org/x"}},
+        {"type": "file", "file": {"file_id": "f"}},
+        {"type": "input_audio", "input_audio": {}},
+    ],
+)
+def test_results_hold_only_texts(part: JsonValue) -> None:
+    result: JsonValue = {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "content": [{"type": "text", "text": "x"}, part],
+    }
+    assert ("wrong_place", "messages[0].content[1]", True) in notes(_body(result))
+    assert [refused for *_, refused in notes(_body({"role": "user", "content": [part]})) if refused] == []
+
+
+@pytest.mark.parametrize(
+    "kind", ["input_text", "output_text", "input_image", "image", "document", "tool_result"]
+)
+def test_parts_of_other_formats_are_refused_and_new_ones_are_not(kind: str) -> None:
+    body = _body({"role": "user", "content": [{"type": kind}]}, n=1, logit_bias={})
+    assert notes(body) == [("unknown_type", "messages[0].content[0]", True)]
+    new = _body({"role": "user", "content": [{"type": "hologram"}]})
+    assert notes(new) == [("unknown_type", "messages[0].content[0]", False)]

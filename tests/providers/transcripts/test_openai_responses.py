@@ -147,3 +147,31 @@ def test_items_that_are_not_known_stand_in_the_answer_until_their_output_ends_it
         Message(Role.USER, (TextBlock("[mcp_approval_response was here]"),)),
     ]
     assert paths(value) == ["input[0]", "input[2]", "input[3]", "input[4]"]
+
+
+def test_what_goes_on_from_two_places_is_refused() -> None:
+    value = _body({"role": "user", "content": "Hi"}, previous_response_id="resp_1", conversation="conv_1")
+    told = transcript(value).reading.notes
+    assert [(n.rule.value, n.is_refused, n.is_whole) for n in told] == [
+        ("kept_elsewhere", False, False),
+        ("kept_elsewhere", False, False),
+        ("conflict", True, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("role", "kind", "is_taken"),
+    [
+        ("user", "input_text", True),
+        ("developer", "input_text", True),
+        ("assistant", "output_text", True),
+        ("assistant", "refusal", True),
+        ("assistant", "input_text", False),
+        ("user", "output_text", False),
+        ("system", "refusal", False),
+    ],
+)
+def test_parts_of_questions_and_answers_are_of_different_types(role: str, kind: str, is_taken: bool) -> None:
+    part: JsonValue = {"type": kind, "refusal" if kind == "refusal" else "text": "x"}
+    wanted = [] if is_taken else [("wrong_place", "input[0].content[0]", True)]
+    assert notes(_body({"role": role, "content": [part]})) == wanted
