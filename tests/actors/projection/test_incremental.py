@@ -320,19 +320,30 @@ def test_what_comes_back_to_its_place_behind_what_was_kept_has_not_moved() -> No
     assert projector.project(entries, options).moved == project(entries, options).moved == ()
 
 
-@pytest.mark.parametrize("apply", [False, True])
-def test_marks_over_four_are_counted_over_what_was_kept_and_what_is_new(apply: bool) -> None:
-    def marked(text: str) -> Entry:
-        return replace(user(text), message=Message(Role.USER, text, cache=CacheMark()))
+def _marked(text: str) -> Entry:
+    return replace(user(text), message=Message(Role.USER, text, cache=CacheMark()))
 
+
+@pytest.mark.parametrize(("apply", "marked"), [(False, [7, 8, 10, 11]), (True, [11])])
+def test_marks_over_four_are_counted_over_what_was_kept_and_what_is_new(
+    apply: bool, marked: list[int]
+) -> None:
     options = ProjectionOptions(apply_cache_control=apply)
-    entries = (*map(marked, "abcdef"), answer("1"), *map(marked, "gh"), answer("2"), *map(marked, "ij"))
+    entries = (*map(_marked, "abcdef"), answer("1"), *map(_marked, "gh"), answer("2"), *map(_marked, "ij"))
     projector = Projector()
     for n_entries in range(1, len(entries) + 1):
         assert projector.project(entries[:n_entries], options) == project(entries[:n_entries], options)
     messages = project(entries, options).messages
-    marks = [at for at, message in enumerate(messages) if message.cache is not None]
-    assert marks == ([11] if apply else [7, 8, 10, 11])
+    assert [at for at, message in enumerate(messages) if message.cache is not None] == marked
+
+
+def test_a_mark_in_a_later_part_of_what_was_kept_goes_from_its_own_message() -> None:
+    entries = (user("a"), answer("1"), *map(_marked, "bcd"), answer("2"), *map(_marked, "ef"))
+    projector = Projector()
+    for n_entries in (1, 2, 6, 8):
+        projection = projector.project(entries[:n_entries], _PLAIN)
+    assert projection == project(entries, _PLAIN)
+    assert [(r.rule.value, r.entry) for r in projection.repaired] == [("cache_marks", 2)]
 
 
 def test_that_something_was_presented_is_known_when_it_is_new_and_when_it_is_old() -> None:

@@ -22,6 +22,7 @@ _HALF = "\ud83d"
         ({_HALF: 1}, {"\ufffd": 1}),
         ({"a": {_HALF: 1, "b": True}}, {"a": {"\ufffd": 1, "b": True}}),
         ({"a": [{"b": _HALF}]}, {"a": [{"b": "\ufffd"}]}),
+        ({"a": ["b", _HALF]}, {"a": ["b", "\ufffd"]}),
         ({"a": "b", "c": math.nan}, {"a": "b", "c": None}),
     ],
 )

@@ -16,4 +16,4 @@ def test_only_messages_of_the_user_bring_the_next_reminder_near(role: Role, due:
         reminder("runtime_mode", "m"),
         *(said(role, "u", source="real_user") for _ in range(5)),
     )
-    assert runtime_mode_due(entries, is_plan_mode=True) is due
+    assert runtime_mode_due(entries, is_plan_mode=True) == due
