@@ -5,12 +5,27 @@ from collections.abc import Iterator, Sequence
 from actors.projection import Change, ChangeKind, Changes
 from actors.sent import SentRequest
 from host.cli.context_row import Row
-from host.cli.context_view import NOT_AS_SENT, Style, count, first_words, full_text, table, when, wrapped
+from host.cli.context_view import (
+    NOT_AS_SENT,
+    Column,
+    Style,
+    count,
+    first_words,
+    full_text,
+    table,
+    when,
+    wrapped,
+)
 from host.cli.output import visible
 from providers.tokens import EstimateCounter
 
-_HEADS = ("was", "now", "", "role", "tokens", "text")
-_RIGHT = frozenset({"was", "now", "tokens"})
+_COLUMNS = (
+    Column("was", 1, is_right=True),
+    Column("now", 0, is_right=True),
+    Column("", 2),
+    Column("role", 3),
+    Column("tokens", 4, is_right=True),
+)
 _INDENT = " " * 11
 _WORDS = {
     ChangeKind.SAME: "same",
@@ -97,7 +112,7 @@ def _changed(
         )
         for change, row in zip(changed, shown, strict=True)
     ]
-    lines = table(_HEADS, _RIGHT, cells, style)
+    lines = table(_COLUMNS, "text", cells, style)
     yield next(lines)
     for change, row in zip(changed, shown, strict=True):
         yield next(lines)

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
-from textwrap import wrap
 
 from actors.history import Entry, MessageEntry
 from actors.sent import SentRequest
+from host.cli.cells import cells, padded
+from host.cli.cells import wrapped as wrap
 from host.cli.context_row import Row, Unsent, entry_text, kinds_of, short, text_of_message
 from host.cli.output import one_line, visible
 from providers.model import Message, Role, ToolCall
@@ -23,8 +23,25 @@ _INDENT = " " * 6
 _LEAST_TEXT = 12
 _CELL = 14
 _WIDE = 1_000_000_000
-_HEADS = ("#", "role", "origin", "authority", "tokens", "mark", "text")
-_RIGHT = frozenset({"#", "tokens"})
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table; of those that do not fit, the ones with the highest rank are left out."""
+
+    head: str
+    rank: int
+    is_right: bool = False
+
+
+_COLUMNS = (
+    Column("#", 0, is_right=True),
+    Column("role", 1),
+    Column("origin", 4),
+    Column("authority", 5),
+    Column("tokens", 2, is_right=True),
+    Column("mark", 3),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +65,13 @@ def request_lines(
     for line in _heading(names, sent, rows, n_tools):
         yield from wrapped(line, "", style)
     yield ""
-    cells = [_tools_cells(sent, n_tools), *map(_cells, rows)]
-    lines = table(_HEADS, _RIGHT, cells, style)
+    lines = table(_COLUMNS, "text", [_tools_cells(sent, n_tools), *map(_cells, rows)], style)
     yield from (next(lines), next(lines))
     for row in rows:
         yield next(lines)
         yield from _below(row, style)
     if unsent:
-        yield from ("", "in the history, and not sent:")
+        yield from ("", *wrapped("in the history, and not sent:", "", style))
         yield from (cut(f"{_INDENT}{_unsent(one)}", style) for one in unsent)
 
 
@@ -161,32 +177,49 @@ def _role(entry: Entry) -> str:
 
 def cut(line: str, style: Style) -> str:
     """On one line that fits, with the blanks in front of it."""
-    indent = len(line) - len(line.lstrip(" "))
-    limit = _WIDE if style.width is None else max(style.width - indent, _LEAST_TEXT)
-    return line[:indent] + one_line(line, limit)
+    n_blanks = len(line) - len(line.lstrip(" "))
+    if style.width is None:
+        return line[:n_blanks] + one_line(line, _WIDE)
+    indent = _indent(line[:n_blanks], style.width)
+    return indent + one_line(line, style.width - len(indent))
+
+
+def _indent(blanks: str, width: int) -> str:
+    """As much of it as leaves room for words."""
+    return blanks[: max(width - _LEAST_TEXT, 0)]
 
 
 def wrapped(text: str, indent: str, style: Style) -> list[str]:
     """Words that must not be cut, on as many lines as they take."""
-    width = _WIDE if style.width is None else max(style.width, len(indent) + _LEAST_TEXT)
-    return wrap(visible(text), width, initial_indent=indent, subsequent_indent=indent + "  ")
+    width = _WIDE if style.width is None else style.width
+    return wrap(visible(text), width, _indent(indent, width), _indent(indent + "  ", width))
 
 
-def table(
-    heads: Sequence[str], right: frozenset[str], rows: Sequence[Sequence[str]], style: Style
-) -> Iterator[str]:
-    """A line for the heads and one for each row; the last cell takes what the others leave."""
-    last = len(heads) - 1
+def table(columns: Sequence[Column], last: str, rows: Sequence[Sequence[str]], style: Style) -> Iterator[str]:
+    """A line for the heads and one for each row; the last cell takes what the others leave.
+
+    Where that would be next to nothing, the columns go, the least important first.
+    """
     limit = _WIDE if style.width is None else _CELL
-    clean = [[*(one_line(cell, limit) for cell in row[:last]), one_line(row[last], _WIDE)] for row in rows]
+    heads = [*(column.head for column in columns), last]
+    clean = [[*(one_line(cell, limit) for cell in row[:-1]), one_line(row[-1], _WIDE)] for row in rows]
+    lines = [heads, *clean]
     if style.width is None:
-        yield from ("\t".join(row) for row in chain([heads], clean))
+        yield from ("\t".join(line) for line in lines)
         return
-    widths = [max(len(row[n]) for row in chain([heads], clean)) for n in range(last)]
-    left = max(style.width - sum(widths) - len(_GAP) * last, _LEAST_TEXT)
-    for row in chain([heads], clean):
-        cells = [
-            cell.rjust(width) if head in right else cell.ljust(width)
-            for cell, width, head in zip(row, widths, heads, strict=False)
-        ]
-        yield _GAP.join([*cells, one_line(row[last], left)]).rstrip()
+    widths = [max(cells(line[n]) for line in lines) for n in range(len(columns))]
+    shown = _fitting(columns, widths, style.width)
+    left = style.width - sum(widths[n] + len(_GAP) for n in shown)
+    for line in lines:
+        told = [padded(line[n], widths[n], is_right=columns[n].is_right) for n in shown]
+        yield _GAP.join([*told, one_line(line[-1], left)]).rstrip()
+
+
+def _fitting(columns: Sequence[Column], widths: Sequence[int], width: int) -> list[int]:
+    """The numbers of the columns that leave room for a text beside them."""
+    shown = list(range(len(columns)))
+    for number in sorted(shown, key=lambda n: columns[n].rank, reverse=True):
+        if sum(widths[n] + len(_GAP) for n in shown) + _LEAST_TEXT <= width:
+            break
+        shown.remove(number)
+    return shown

@@ -4,6 +4,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from host.cli.cells import fitted
 from providers.errors import CallboardError
 
 if TYPE_CHECKING:
@@ -51,9 +52,8 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """The text on one line of at most `limit` characters, cut visibly."""
-    line = " ".join(visible(text).split())
-    return line if len(line) <= limit else line[: max(limit - 1, 0)] + "…"
+    """The text on one line of at most `limit` cells of a terminal, cut visibly."""
+    return fitted(" ".join(visible(text).split()), limit)
 
 
 def _steers(character: str) -> bool:

@@ -49,6 +49,12 @@ def test_without_anything_before_a_result_has_to_have_its_call(fields: dict[str,
     assert [line.rule.value for line in report.repairs] == ["result_without_call"]
 
 
+def test_without_anything_before_there_has_to_be_an_item() -> None:
+    report = _one()
+    assert found(report) == [("empty_request", "")]
+    assert [left.rule for left in report.remaining] == ["empty_request"]
+
+
 def test_what_is_wrong_among_the_new_items_is_refused_all_the_same() -> None:
     report = _one(_HI, _CALL, _HI, _RESULT, previous_response_id="resp_1")
     assert found(report) == [("call_without_result", "input[1]"), ("result_without_call", "input[3]")]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import anyio
 import pytest
 from pydantic import JsonValue
+from rich.cells import cell_len
 
 from actors.address import Address, AgentId
 from actors.agent import Agent
@@ -233,6 +234,47 @@ def test_lines_fit_the_terminal_and_use_its_width(width: int) -> None:
     (call_line,) = (line for line in lines if "→ read_page" in line)
     assert (len(call_line), call_line[-1]) == (width, "…")
     assert max(map(len, difference(RECORDS, width))) <= width
+
+
+WIDE = "手順書の十二頁を読んでください。🙂 "
+
+
+@pytest.mark.parametrize("width", [5, 12, 20, 30, 40, 41, 60, 80])
+@pytest.mark.parametrize("words", ["word ", WIDE])
+def test_no_line_takes_more_cells_than_the_terminal_has(width: int, words: str) -> None:
+    calls = (ToolCall("c1", words.strip(), {"pages": words * 9}),)
+    entries = (
+        said(1, Role.USER, words * 30, presentation=Presentation.USER_STEER),
+        said(2, Role.ASSISTANT, words * 30, *calls),
+        said(3, Role.TOOL, words * 30, call_id="c1"),
+        said(4, Role.TOOL, words * 30, call_id="c9"),
+    )
+    first = (PrefixBuilt((PREFIX,), (READ,)), EntriesAppended(entries[:1]), made(entries[:1]))
+    records = (*first, EntriesAppended(entries[1:]), made(entries))
+    for lines in (shown(records, width), difference(records, width)):
+        assert max(map(cell_len, lines)) <= width
+
+
+@pytest.mark.parametrize(
+    ("width", "heads"),
+    [
+        (80, ["#", "role", "origin", "authority", "tokens", "mark", "text"]),
+        (50, ["#", "role", "origin", "tokens", "mark", "text"]),
+        (40, ["#", "role", "tokens", "mark", "text"]),
+        (30, ["#", "role", "text"]),
+        (16, ["#", "text"]),
+        (10, ["text"]),
+    ],
+)
+def test_a_narrow_terminal_shows_the_columns_that_matter_most(width: int, heads: list[str]) -> None:
+    lines = shown(RECORDS, width)
+    assert heads in [line.split() for line in lines]
+
+
+def test_columns_stand_below_each_other_where_characters_are_wide() -> None:
+    entries = (said(1, Role.USER, WIDE * 9), said(2, Role.ASSISTANT, "so " * 99))
+    lines = shown((EntriesAppended(entries), made(entries)), 60)[-3:]
+    assert {cell_len(line) for line in lines[-2:]} <= {59, 60}
 
 
 def test_in_a_pipe_nothing_is_cut_and_cells_are_parted_by_tabs(home: Home, context: Context) -> None:
