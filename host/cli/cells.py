@@ -18,12 +18,9 @@ def cells(text: str) -> int:
 
 def fitted(text: str, limit: int) -> str:
     """The text if it takes at most `limit` cells, else its beginning with a mark that it was cut."""
-    if len(text) * _MAX_CELLS <= limit:
+    if len(text) * _MAX_CELLS <= limit or cells(text) <= limit:
         return text
-    beginning = text[: limit * _MAX_JOINED]
-    if beginning == text and cells(text) <= limit:
-        return text
-    return _fitting(beginning, max(limit - 1, 0)) + "…"
+    return _fitting(text[: limit * _MAX_JOINED], max(limit - 1, 0)) + "…"
 
 
 def padded(text: str, width: int, *, is_right: bool = False) -> str:

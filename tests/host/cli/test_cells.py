@@ -32,7 +32,7 @@ def test_a_text_is_cut_at_its_cells(text: str, limit: int, wanted: str) -> None:
 def test_what_is_cut_fits_and_what_fits_is_not_cut(text: str, limit: int) -> None:
     found = fitted(text, limit)
     assert cell_len(found) <= limit
-    assert (found == text) is (cell_len(text) <= limit) or len(text) > 4 * limit
+    assert (found == text) is (cell_len(text) <= limit)
 
 
 def test_a_column_is_as_wide_with_wide_characters() -> None:
@@ -45,6 +45,7 @@ def test_words_are_wrapped_and_too_long_ones_split() -> None:
     assert wrapped("aa bb cc", 7, "- ", "  ") == ["- aa bb", "  cc"]
     assert wrapped("界界界界 a", 6, "", " ") == ["界界", " 界界", " a"]
     assert wrapped(" ", 6, "", "") == []
+    assert wrapped("界a", 1, "", "") == ["界", "a"]
 
 
 @given(_TEXTS, st.integers(4, 60))

@@ -157,6 +157,8 @@ def test_what_goes_on_from_two_places_is_refused() -> None:
         ("kept_elsewhere", False, False),
         ("conflict", True, True),
     ]
+    alone = _body({"role": "user", "content": "Hi"}, conversation="conv_1")
+    assert notes(alone) == [("kept_elsewhere", "conversation", False)]
 
 
 @pytest.mark.parametrize(
