@@ -82,7 +82,6 @@ class ReminderSource:
 
 REAL_USER = "real_user"
 LEGACY_SYNTHETIC = "legacy_synthetic"
-SHARED_CONTEXT = "shared_context"
 INCOMING_MESSAGE = "incoming_message"
 
 _C = Channel

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from actors.errors import EmptyReminderBody
 from actors.history import Entry, Presentation, ResultStatus
-from actors.projection import Projection, ProjectionOptions, Projector, project
+from actors.projection import Projection, ProjectionOptions, Projector, project, same_tools
 from actors.projection.thinking import Trace
 from providers.model import CacheMark, Message, ReasoningBlock, Role, TextBlock, ToolSpec
 from tests.actors.projection.entries import answer, calls, incoming, reminder, result, user
@@ -154,7 +154,7 @@ def test_ids_that_a_server_uses_again_and_again_cost_no_full_projection() -> Non
 def test_what_the_log_learns_of_a_call_changes_what_was_kept() -> None:
     entries = (user("u"), calls("c1"), answer("a"), user("v"))
     known: dict[str, ResultStatus] = {}
-    options = ProjectionOptions(call_status=known)
+    options = ProjectionOptions(call_status=known, model=READER)
     projector = Projector()
     projector.project(entries, options)
     known["c1"] = ResultStatus.INTERRUPTED
@@ -376,3 +376,22 @@ def test_a_history_that_has_no_answer_yet_begins_no_new_epoch() -> None:
     epoch = projector.epoch
     projector.project((user("u"), user("v")), _PLAIN)
     assert projector.epoch == epoch
+
+
+def test_one_schema_under_another_name_or_with_other_words_is_another_tool() -> None:
+    look = ToolSpec("Look", "Looks.", {"type": "object"})
+    listen = ToolSpec("Listen", "Listens.", {"type": "object"})
+    same = replace(look)
+    for others in (
+        (replace(look, name="See"), listen),
+        (replace(look, description="Sees."), listen),
+        (look,),
+        (look, listen, listen),
+        (listen, look),
+        (replace(look, input_schema={"type": "object", "title": "T"}), listen),
+    ):
+        assert not same_tools((look, listen), others)
+    assert same_tools((look, listen), (same, ToolSpec("Listen", "Listens.", {"type": "object"})))
+    assert same_tools((), ())
+    assert not same_tools((look,), (replace(look, name="See"),))
+    assert not same_tools((look,), (replace(look, description="Sees."),))

@@ -397,15 +397,19 @@ def _answered(fingerprint: str | None, *blocks: Block) -> MessageEntry:
     ],
 )
 def test_thinking_that_cannot_be_sent_takes_what_is_behind_it_along(lost: ReasoningBlock) -> None:
-    entry = _answered(_asked((user("u"),)), lost, _SEALS[0], TextBlock("a"))
-    assert project((user("u"), entry, user("v"))).messages[1].content == (TextBlock("a"),)
+    options = ProjectionOptions(model=READER)
+    entry = _answered(_asked((user("u"),), options), lost, _SEALS[0], TextBlock("a"))
+    assert project((user("u"), entry, user("v")), options).messages[1].content == (TextBlock("a"),)
 
 
 @pytest.mark.parametrize("sees_images", [True, False])
-def test_thinking_is_bound_to_what_a_model_sees_of_a_picture(sees_images: bool) -> None:
+@pytest.mark.parametrize("is_file", [True, False])
+def test_thinking_is_bound_to_what_a_model_sees_of_a_picture(sees_images: bool, is_file: bool) -> None:
     def shown(*data: str) -> MessageEntry:
-        pictures = (ImageBlock("image/png", f"data:image/png;base64,{letters}") for letters in data)
-        return user((TextBlock("look"), *pictures))
+        urls = [f"data:image/png;base64,{letters}" for letters in data]
+        files = (FileBlock("image/png", data_url=url) for url in urls)
+        pictures = (ImageBlock("image/png", url) for url in urls)
+        return user((TextBlock("look"), *(files if is_file else pictures)))
 
     options = ProjectionOptions(sees_images=sees_images)
     entry = _answered(_asked((shown("AA"),), options), _SEALS[0], TextBlock("a"))
@@ -417,3 +421,12 @@ def test_thinking_is_bound_to_what_a_model_sees_of_a_picture(sees_images: bool) 
     assert len(_sealed(more.messages[1])) == 0
     seen_otherwise = project((shown("AA"), entry), replace(options, sees_images=not sees_images))
     assert len(_sealed(seen_otherwise.messages[1])) == 0
+
+
+def test_a_model_is_taken_to_see_pictures_unless_it_is_said_that_it_does_not() -> None:
+    assert Trace().fingerprint() == Trace.of(ProjectionOptions()).fingerprint()
+    picture = Message(Role.USER, (ImageBlock("image/png", "data:image/png;base64,AA"),))
+    seen, unseen = Trace.of(ProjectionOptions()), Trace.of(ProjectionOptions(sees_images=False))
+    for trace in (seen, unseen):
+        trace.take([picture])
+    assert seen.fingerprint() != unseen.fingerprint()
