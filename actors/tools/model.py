@@ -51,7 +51,7 @@ class Tool:
     alone. `subject` gives, for an input, the text that permission patterns
     are matched against (the command of Bash, the path of Write); None where
     there is none. `check` raises ToolInputInvalid for an input that does not
-    fit, before anybody is asked for permission.
+    fit, before anybody is asked for permission. `spec` is what a model is told.
     """
 
     name: str
@@ -63,7 +63,8 @@ class Tool:
     subject: Callable[[JsonValue], str | None] = lambda _: None
     is_parallel_safe: bool = False
     check: Callable[[JsonValue], None] = lambda _: None
+    spec: ToolSpec = field(init=False, repr=False, compare=False)
 
-    @property
-    def spec(self) -> ToolSpec:
-        return ToolSpec(self.name, self.description, self.input_schema)
+    def __post_init__(self) -> None:
+        # One for all turns and agents: what is counted and compared is known by identity.
+        object.__setattr__(self, "spec", ToolSpec(self.name, self.description, self.input_schema))
