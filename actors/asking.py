@@ -114,8 +114,9 @@ class Asking:
         composed = self._compose()
         if composed.size.is_large:
             model = await self._parts.services.models.sharpen(self._frozen.model)
-            self._frozen = replace(self._frozen, model=model)
-            composed = self._compose()
+            if model is not self._frozen.model:
+                self._frozen = replace(self._frozen, model=model)
+                composed = self._compose()
         if not composed.size.is_fitting:
             raise RequestTooLarge(
                 f"{self._frozen.model.name}: {composed.size.explain()}. Narrow the task, start a new "

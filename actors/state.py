@@ -71,7 +71,6 @@ class AgentFold:
     spent: Usage = field(default_factory=Usage)
     spent_usd: float = 0.0
     built: PrefixBuilt | None = None
-    n_requests: int = 0
     n_turns: int = 0
     n_records: int = 0
 
@@ -110,9 +109,7 @@ class AgentFold:
                 self.mode = record.mode
             case PrefixBuilt():
                 self.built = record
-            case RequestMade():
-                self.n_requests += 1
-            case AnswerBroken():
+            case RequestMade() | AnswerBroken():
                 pass
             case _:
                 assert_never(record)

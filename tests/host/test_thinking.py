@@ -122,7 +122,7 @@ async def test_a_tool_whose_schema_has_other_keys_first_is_another_tool() -> Non
 
 @pytest.mark.parametrize("window_tokens", [200_000, 6_000])
 async def test_a_request_near_the_bound_is_told_of_as_well(window_tokens: int) -> None:
-    """It is composed twice, the second time to count it better."""
+    """It is composed once more where it can be counted better; the warning goes with what is sent."""
     store, ids = MemoryStore(), CountingIds()
     profile = replace(SCRIPTED_PROFILE, window_tokens=window_tokens, max_output_tokens=500)
     provider = ScriptedProvider([[think("first"), say("Nothing.")], "Silence."], profile=profile)
