@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from actors.address import Address, AgentId
 from actors.envelope import Envelope, EnvelopeId
-from actors.history import Entry
+from actors.history import Entry, EntryId
 from providers.model import ToolSpec, Usage
 
 TurnId = NewType("TurnId", str)
@@ -59,6 +59,14 @@ class AgentState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ForkSource:
+    """Where the beginning of a forked log was copied from: everything up to the end of that turn."""
+
+    agent_id: AgentId
+    turn_id: TurnId
+
+
+@dataclass(frozen=True, slots=True)
 class AgentOpened:
     """The first record of a log: who this agent is.
 
@@ -75,6 +83,7 @@ class AgentOpened:
     spec: dict[str, JsonValue]
     cwd: str
     at: float
+    forked_from: ForkSource | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +216,83 @@ class StateChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionAsked:
+    """A person is asked whether this call may run; it waits."""
+
+    call_id: str
+    tool: str
+    summary: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSettled:
+    """The question about this call is closed: answered, or withdrawn."""
+
+    call_id: str
+    is_allowed: bool
+    reason: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What stood at a path: its bytes as an artifact, their SHA-256, and its permission bits.
+
+    `artifact_id` is None where the bytes were not kept, `why_not_kept` says why.
+    """
+
+    sha256: str
+    mode: int
+    artifact_id: str | None = None
+    why_not_kept: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChanging:
+    """A tool puts other bytes at this absolute path now: the way back, written before the file is.
+
+    `before` None: there was no file. `sha256` tells the new bytes;
+    `made_folders` are those that did not exist, outermost first.
+    """
+
+    call_id: str
+    path: str
+    before: FileState | None
+    sha256: str
+    at: float
+    made_folders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileRestored:
+    """A file that a rewind put back: what was there (None: nothing), and what is there now."""
+
+    path: str
+    replaced: FileState | None
+    restored: FileState | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rewound:
+    """The history was cut before this turn; that turn and all behind it are out of it, not out of the log."""
+
+    before: TurnId
+    files: tuple[FileRestored, ...]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsSkipped:
+    """Here stood records that a repair of the store could not read back."""
+
+    n_records: int
+    reason: str
+    entry_id: EntryId
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class ModeChanged:
     """The permission mode was set by a person."""
 
@@ -230,4 +316,9 @@ Record: TypeAlias = (
     | TurnEnded
     | StateChanged
     | ModeChanged
+    | QuestionAsked
+    | QuestionSettled
+    | FileChanging
+    | Rewound
+    | RecordsSkipped
 )

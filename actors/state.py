@@ -5,6 +5,7 @@ each record when the store has it; a resumed one applies the whole log. Both
 end up in the same state, because there is no other way to change it.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -12,7 +13,7 @@ from pydantic import JsonValue
 
 from actors.address import Address
 from actors.envelope import Envelope, EnvelopeId, ReceiptState
-from actors.history import Entry, MessageEntry
+from actors.history import Entry, MessageEntry, ReminderEntry
 from actors.records import (
     AgentOpened,
     AgentState,
@@ -23,10 +24,15 @@ from actors.records import (
     EnvelopeDropped,
     EnvelopesPresented,
     EnvelopesTaken,
+    FileChanging,
     ModeChanged,
     PrefixBuilt,
+    QuestionAsked,
+    QuestionSettled,
     Record,
+    RecordsSkipped,
     RequestMade,
+    Rewound,
     SnapshotTaken,
     StateChanged,
     TurnEnded,
@@ -35,15 +41,31 @@ from actors.records import (
 )
 from providers.model import Role, ToolCall, Usage
 
+_SKIPPED_SOURCE = "diagnostics"
+
 
 @dataclass(slots=True)
 class OpenTurn:
-    """A turn that has begun and not ended; `started_calls` may have had effects."""
+    """A turn that has begun and not ended; `started_calls` may have had effects.
+
+    `questions` are those about its calls that wait for a person, by call id.
+    """
 
     turn_id: TurnId
     model: str
-    envelope_ids: list[EnvelopeId] = field(default_factory=list)
+    envelopes: list[Envelope] = field(default_factory=list)
     started_calls: set[str] = field(default_factory=set)
+    questions: dict[str, QuestionAsked] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class TurnMark:
+    """A turn that the history holds: its entries begin at `first_entry`. `ended` None: it is open."""
+
+    turn_id: TurnId
+    first_entry: int
+    at: float
+    ended: TurnEnded | None = None
 
 
 @dataclass(slots=True)
@@ -54,7 +76,9 @@ class AgentFold:
     `receipts` how far every envelope ever accepted has come; `sequences` the
     last sequence number by sender; `spent_usd` the cost where prices are known.
     `newest_of` tells where in the history the newest entry of a source stands,
-    `built` is the prefix of the newest request.
+    `built` is the prefix of the newest request. `turns` are those of the
+    history, oldest first; `removed_calls` those that a rewind took out of it.
+    `n_skipped` counts records that could not be read back.
     """
 
     opened: AgentOpened | None = None
@@ -65,7 +89,9 @@ class AgentFold:
     receipts: dict[EnvelopeId, ReceiptState] = field(default_factory=dict)
     sequences: dict[Address, int] = field(default_factory=dict)
     turn: OpenTurn | None = None
+    turns: list[TurnMark] = field(default_factory=list)
     last_turn: TurnEnded | None = None
+    removed_calls: set[str] = field(default_factory=set)
     state: AgentState = AgentState.STARTING
     mode: str | None = None
     spent: Usage = field(default_factory=Usage)
@@ -73,6 +99,7 @@ class AgentFold:
     built: PrefixBuilt | None = None
     n_turns: int = 0
     n_records: int = 0
+    n_skipped: int = 0
 
     def apply(self, record: Record) -> None:
         """Takes one record in; a record that does not fit the state is ignored where it repeats."""
@@ -91,6 +118,7 @@ class AgentFold:
                 self.receipts[record.envelope_id] = ReceiptState(record.state)
             case TurnStarted():
                 self.turn = OpenTurn(record.turn_id, record.model)
+                self.turns.append(TurnMark(record.turn_id, len(self.history), record.at))
                 self.state = AgentState.RUNNING
                 self.n_turns += 1
             case CallsStarted():
@@ -109,7 +137,17 @@ class AgentFold:
                 self.mode = record.mode
             case PrefixBuilt():
                 self.built = record
-            case RequestMade() | AnswerBroken():
+            case QuestionAsked():
+                if self.turn is not None:
+                    self.turn.questions[record.call_id] = record
+            case QuestionSettled():
+                if self.turn is not None:
+                    self.turn.questions.pop(record.call_id, None)
+            case Rewound():
+                self._rewind(record)
+            case RecordsSkipped():
+                self._skip(record)
+            case RequestMade() | AnswerBroken() | FileChanging():
                 pass
             case _:
                 assert_never(record)
@@ -130,24 +168,51 @@ class AgentFold:
 
     def _take(self, record: EnvelopesTaken) -> None:
         for envelope_id in record.envelope_ids:
-            self.waiting.pop(envelope_id, None)
+            envelope = self.waiting.pop(envelope_id, None)
             self.receipts[envelope_id] = ReceiptState.TAKEN
-            if self.turn is not None:
-                self.turn.envelope_ids.append(envelope_id)
+            if self.turn is not None and envelope is not None:
+                self.turn.envelopes.append(envelope)
 
     def _end_turn(self, record: TurnEnded) -> None:
         if self.turn is not None:
-            self._advance(tuple(self.turn.envelope_ids), ReceiptState.ANSWERED)
+            self._advance(tuple(e.id for e in self.turn.envelopes), ReceiptState.ANSWERED)
+        if self.turns and self.turns[-1].turn_id == record.turn_id:
+            self.turns[-1].ended = record
         self.turn = None
         self.last_turn = record
         self.state = AgentState.IDLE
         self.spent = self.spent + record.usage
         self.spent_usd += record.cost_usd or 0.0
 
+    def _rewind(self, record: Rewound) -> None:
+        at = next((n for n, mark in enumerate(self.turns) if mark.turn_id == record.before), None)
+        if at is None:
+            return
+        first = self.turns[at].first_entry
+        self.removed_calls.update(call_ids(self.history[first:]))
+        del self.turns[at:], self.history[first:]
+        self.newest_of = {e.source: n for n, e in enumerate(self.history) if e.source is not None}
+        self.turn = None
+        self.last_turn = next((mark.ended for mark in reversed(self.turns) if mark.ended), None)
+        self.state = AgentState.IDLE
+
+    def _skip(self, record: RecordsSkipped) -> None:
+        self.n_skipped += record.n_records
+        records = "1 record" if record.n_records == 1 else f"{record.n_records} records"
+        body = f"The log of this conversation was damaged. {records} could not be read back: {record.reason}"
+        self._append((ReminderEntry(record.entry_id, _SKIPPED_SOURCE, body, at=record.at),))
+
     def _advance(self, envelope_ids: tuple[EnvelopeId, ...], state: ReceiptState) -> None:
         for envelope_id in envelope_ids:
             if envelope_id in self.receipts:
                 self.receipts[envelope_id] = state
+
+
+def call_ids(entries: Iterable[Entry]) -> Iterator[str]:
+    """The ids of the calls that these answers ask for."""
+    for entry in entries:
+        if isinstance(entry, MessageEntry):
+            yield from (call.id for call in entry.message.tool_calls)
 
 
 def open_calls(history: list[Entry]) -> tuple[ToolCall, ...]:

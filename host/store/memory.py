@@ -70,14 +70,22 @@ class MemoryStore:
         if self._held.get(lease.root_id) == lease.epoch:
             self._held = {root: epoch for root, epoch in self._held.items() if root != lease.root_id}
 
-    async def create(self, opened: AgentOpened) -> AgentLog:
-        await checkpoint()
+    async def create(self, opened: AgentOpened, *records: Record) -> AgentLog:
         stream = self._stream(opened.agent_id, 0)
+        await self._submitted(((stream, (opened, *records)),))
+        return stream
+
+    async def create_all(self, logs: Sequence[tuple[AgentOpened, tuple[Record, ...]]]) -> None:
+        await self._submitted(
+            [(self._stream(opened.agent_id, 0), (opened, *records)) for opened, records in logs]
+        )
+
+    async def _submitted(self, parts: Sequence[tuple[AgentLog, tuple[Record, ...]]]) -> None:
+        await checkpoint()
         answers: list[Exception | None] = []
-        self._send(submission(((stream, (opened,)),), answers.append, opened))
+        self.submit_many(parts, answers.append)
         if answers[0] is not None:
             raise answers[0]
-        return stream
 
     def writer(self, agent_id: AgentId, next_seq: int) -> AgentLog:
         return self._stream(agent_id, next_seq)

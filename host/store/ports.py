@@ -123,8 +123,8 @@ class Store(Protocol):
         """
         ...
 
-    async def create(self, opened: AgentOpened) -> AgentLog:
-        """A new log with its first record, durable on return.
+    async def create(self, opened: AgentOpened, *records: Record) -> AgentLog:
+        """A new log with its first records, durable on return.
 
         Cancelling only stops the wait: the log may exist.
 
@@ -173,4 +173,12 @@ class Store(Protocol):
         Raises:
             StoreDamaged: the bytes are not those that were put.
         """
+        ...
+
+
+class Keeping(Protocol):
+    """What people do with whole sessions; a store that a host runs on need not have it."""
+
+    async def create_all(self, logs: Sequence[tuple[AgentOpened, tuple[Record, ...]]]) -> None:
+        """Several new logs at once, as `Store.create` makes one: all of them are stored or none."""
         ...

@@ -95,8 +95,17 @@ class SqliteStore:
         with anyio.CancelScope(shield=True):
             await self._call(partial(OpenFile.release, root_id=lease.root_id))
 
-    async def create(self, opened: AgentOpened) -> AgentLog:
+    async def create(self, opened: AgentOpened, *records: Record) -> AgentLog:
         stream = self._stream(opened.agent_id, 0)
+        await self._submitted(((stream, (opened, *records)),))
+        return stream
+
+    async def create_all(self, logs: Sequence[tuple[AgentOpened, tuple[Record, ...]]]) -> None:
+        await self._submitted(
+            [(self._stream(opened.agent_id, 0), (opened, *records)) for opened, records in logs]
+        )
+
+    async def _submitted(self, parts: Sequence[tuple[AgentLog, tuple[Record, ...]]]) -> None:
         ready = anyio.Event()
         answers: list[Exception | None] = []
 
@@ -104,11 +113,10 @@ class SqliteStore:
             answers.append(error)
             ready.set()
 
-        self._send(submission(((stream, (opened,)),), done, opened))
+        self.submit_many(parts, done)
         await ready.wait()
         if answers[0] is not None:
             raise answers[0]
-        return stream
 
     def writer(self, agent_id: AgentId, next_seq: int) -> AgentLog:
         return self._stream(agent_id, next_seq)

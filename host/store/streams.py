@@ -67,9 +67,7 @@ class Stream:
         self.send(submission(((self, records),), done))
 
 
-def submission(
-    parts: Sequence[tuple[AgentLog, tuple[Record, ...]]], done: Done, opened: AgentOpened | None = None
-) -> Submission:
+def submission(parts: Sequence[tuple[AgentLog, tuple[Record, ...]]], done: Done) -> Submission:
     """The records encoded and numbered; from here on they belong to the store.
 
     Raises:
@@ -89,6 +87,7 @@ def submission(
             encoded = tuple(encode_record(record) for record in records)
         except LogFailed as error:
             encoded, failed = (), error
+        opened = records[0] if first_seq == 0 and records and isinstance(records[0], AgentOpened) else None
         made.append(Part(stream, first_seq, encoded, _title(stream, records), opened))
     result = Submission(tuple(made), done)
     result.refusal = failed

@@ -61,9 +61,9 @@ class LaggingStore:
         self._queue.append((log, records, done))
         self._bell.set()
 
-    async def create(self, opened: AgentOpened) -> AgentLog:
+    async def create(self, opened: AgentOpened, *records: Record) -> AgentLog:
         await anyio.sleep(self._lag_s)
-        return LaggingLog(self, await self._inner.create(opened))
+        return LaggingLog(self, await self._inner.create(opened, *records))
 
     def writer(self, agent_id: AgentId, next_seq: int) -> AgentLog:
         return LaggingLog(self, self._inner.writer(agent_id, next_seq))
@@ -127,10 +127,10 @@ class CrashingStore(LaggingStore):
     def crash(self) -> None:
         self._has_crashed = True
 
-    async def create(self, opened: AgentOpened) -> AgentLog:
+    async def create(self, opened: AgentOpened, *records: Record) -> AgentLog:
         if self._has_crashed:
             raise LogFailed("the store has crashed")
-        return await super().create(opened)
+        return await super().create(opened, *records)
 
     def _commit(self) -> None:
         if not self._has_crashed:
