@@ -1,16 +1,20 @@
 """One living agent: waits for its bell, works a turn, waits again."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 
 import anyio
 
 from actors.address import Address, AgentId
-from actors.envelope import EnvelopeId
+from actors.envelope import Envelope, EnvelopeId
+from actors.errors import ActorStopped
 from actors.inbox import next_turn
 from actors.parts import Parts
 from actors.receipt import Receipt
 from actors.records import AgentRole, TurnEnded, TurnId, TurnStop
 from actors.results import Check, accepts_anything
+from actors.state import OpenTurn
 from actors.turn import Turn
 
 _INSIDE: ContextVar[TurnId | None] = ContextVar("the turn in which this task runs", default=None)
@@ -27,6 +31,10 @@ class Actor:
         self._turn_scope: anyio.CancelScope | None = None
         self.is_stopping = False
         self._is_held = False
+        self._open_turn: OpenTurn | None = None
+        self._n_rests = 0
+        self._rested = anyio.Event()
+        self._one_at_a_time = anyio.Lock()
 
     @property
     def id(self) -> AgentId:
@@ -86,23 +94,61 @@ class Actor:
         Raises:
             LogFailed: the store takes no more records.
         """
-        while not self.is_stopping:
-            envelopes = () if self._is_held else next_turn(self.mailbox.waiting())
-            if not envelopes:
-                await self.mailbox.bell.wait()
-                continue
-            turn = self._turn = Turn(self.parts, self._check_for)
-            try:
-                _INSIDE.set(turn.id)
-                with anyio.CancelScope() as self._turn_scope:
+        try:
+            if self._open_turn is not None and not self.is_stopping:
+                await self._work(Turn(self.parts, self._check_for, self._open_turn), ())
+            while not self.is_stopping:
+                is_held = self._is_held or self._n_rests > 0
+                envelopes = () if is_held else next_turn(self.mailbox.waiting())
+                if envelopes:
+                    await self._work(Turn(self.parts, self._check_for), envelopes)
+                else:
+                    self._rested.set()
+                    await self.mailbox.bell.wait()
+        finally:
+            self._rested.set()
+
+    async def _work(self, turn: Turn, envelopes: tuple[Envelope, ...]) -> None:
+        self._turn = turn
+        try:
+            _INSIDE.set(turn.id)
+            with anyio.CancelScope() as self._turn_scope:
+                if envelopes:
                     turn.begin(envelopes)
-                    await turn.run()
+                else:
+                    turn.reopen()
+                await turn.run()
+        finally:
+            self._turn_scope = None
+        if turn.stop is TurnStop.FAILED and self.parts.opened.role is AgentRole.MAIN:
+            self._is_held = True
+        await self.parts.ledger.settled()
+        self._turn = None
+
+    def reopen(self, open_turn: OpenTurn) -> None:
+        """Before `run`: this turn of an earlier host goes on first."""
+        self._open_turn = open_turn
+
+    @asynccontextmanager
+    async def at_rest(self) -> AsyncIterator[None]:
+        """Cancels the running turn; while the block runs, none begins. One such block at a time.
+
+        Raises:
+            ActorStopped: the agent has ended, or ends meanwhile.
+        """
+        async with self._one_at_a_time:
+            self._n_rests += 1
+            try:
+                self._rested = anyio.Event()
+                self.cancel_turn()
+                self.mailbox.bell.ring()
+                await self._rested.wait()
+                if self.is_stopping:
+                    raise ActorStopped(f"{self.name} was stopped")
+                yield
             finally:
-                self._turn_scope = None
-            if turn.stop is TurnStop.FAILED and self.parts.opened.role is AgentRole.MAIN:
-                self._is_held = True
-            await self.parts.ledger.settled()
-            self._turn = None
+                self._n_rests -= 1
+                self.mailbox.bell.ring()
 
     def cancel_turn(self) -> bool:
         """Cancels the running turn; says whether there was one. Its steers become the next turn's input."""

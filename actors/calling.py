@@ -1,6 +1,6 @@
 """Runs the tool calls of one answer: permission, order, results, and the truth about each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from actors.acting import acting
@@ -22,12 +22,16 @@ from actors.tools import Batch, CallPhase, CallResult, Tool, ToolContext
 from providers.model import Block, Message, Role, ToolCall, text_of
 
 PREVIEW_CHARACTERS = 200
+INTERRUPTED = (
+    "The host stopped while this call was running. It may have had effects; look before you repeat it."
+)
 
 
 class Calling:
     """The calls of one answer on their way to their results.
 
-    `refused` names, by call id, calls that are not run at all, and why. `run`
+    `refused` names, by call id, calls that are not run at all, and why;
+    `interrupted` are those that an earlier host had begun. `run`
     commits the results, all together, in call order. After a cancellation
     `close` submits, without waiting, a truthful result for every call.
     """
@@ -41,10 +45,14 @@ class Calling:
         *,
         hops: int,
         refused: Mapping[str, str],
+        interrupted: Collection[str] = (),
     ) -> None:
         self._parts = parts
         self._calls = tuple(calls)
-        self._refused = refused
+        self._settled = {
+            **{call_id: (ResultStatus.NOT_STARTED, why) for call_id, why in refused.items()},
+            **dict.fromkeys(interrupted, (ResultStatus.INTERRUPTED, INTERRUPTED)),
+        }
         self._watch = watch
         self._hops = hops
         self._is_committed = False
@@ -57,7 +65,7 @@ class Calling:
             on_event=self._told,
         )
         for call in self._calls:
-            if call.id not in refused:
+            if call.id not in self._settled:
                 self._batch.add(call)
         self._batch.close()
 
@@ -82,8 +90,8 @@ class Calling:
         ready = iter(results)
         entries: list[Entry] = []
         for call in self._calls:
-            if (why := self._refused.get(call.id)) is not None:
-                entries.append(result_entry(parts, call, ResultStatus.NOT_STARTED, why))
+            if (settled := self._settled.get(call.id)) is not None:
+                entries.append(result_entry(parts, call, *settled))
             else:
                 result = next(ready)
                 self._tell_end(result)

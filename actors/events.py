@@ -108,6 +108,7 @@ class MessageDropped:
 class PermissionWanted:
     agent: Address
     question_id: str
+    call_id: str
     tool: str
     summary: str
 
@@ -116,6 +117,7 @@ class PermissionWanted:
 class PermissionSettled:
     agent: Address
     question_id: str
+    call_id: str
     allowed: bool
     reason: str
 

@@ -1,5 +1,6 @@
 """What one turn has taken out of the mailbox, and what follows from it."""
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from actors.envelope import Envelope, EnvelopeId, SenderRole
@@ -27,6 +28,13 @@ class Intake:
     def has(self, envelope_id: EnvelopeId) -> bool:
         """Whether this message came into the turn."""
         return envelope_id in self._ids
+
+    def reopen(self, envelopes: Sequence[Envelope]) -> None:
+        """These were taken into the turn before its host stopped."""
+        for envelope in envelopes:
+            self._ids.append(envelope.id)
+            self._count_hops(envelope)
+            self.owes_report = self.owes_report or envelope.wants_report
 
     def take_arrivals(self) -> bool:
         """Takes the waiting notifications and agents' messages; says whether there was one."""

@@ -30,6 +30,7 @@ from actors.records import EnvelopeAccepted, EnvelopeDropped, EnvelopesPresented
 
 DEFAULT_CAPACITY = 256
 _TAKEN_BACK = "its sender took it back"
+_TASK_GONE = "the turn that started its task was taken back"
 
 
 class Mailbox:
@@ -57,6 +58,7 @@ class Mailbox:
         self._sequences = dict(ledger.fold.sequences)
         self._receipts: dict[EnvelopeId, Receipt] = {}
         self._unwanted: set[EnvelopeId] = set()
+        self._forgotten: set[str] = set()
         self._slot_waiters: deque[Bell] = deque()
         self._closed_because: str | None = None
         self._keeps = False
@@ -129,6 +131,15 @@ class Mailbox:
         self._picked.remove(envelope)
         self._drop(envelope, ReceiptState.WITHDRAWN, _TAKEN_BACK)
         return True
+
+    def forget_task(self, task_id: str) -> None:
+        """Withdraws what is told of this task, now and from now on."""
+        self._forgotten.add(task_id)
+        self._collect()
+        for envelope in tuple(self._picked):
+            if envelope.task_id == task_id:
+                self._picked.remove(envelope)
+                self._drop(envelope, ReceiptState.WITHDRAWN, _TASK_GONE)
 
     def last_taken_from(self, sender: Address) -> int:
         """The number of the last message of this sender that the agent has seen; 0 if there is none."""
@@ -244,6 +255,9 @@ class Mailbox:
         if envelope.id in self._unwanted:
             self._unwanted.discard(envelope.id)
             self._drop(envelope, ReceiptState.WITHDRAWN, _TAKEN_BACK)
+            return
+        if envelope.task_id in self._forgotten:
+            self._drop(envelope, ReceiptState.WITHDRAWN, _TASK_GONE)
             return
         if self._closed_because is not None:
             self._leave(envelope)

@@ -9,7 +9,7 @@ from actors.history import Entry, MessageEntry, Origin
 from actors.projection import Projection, ProjectionOptions, project
 from actors.projection.thinking import Trace
 from actors.records import EntriesAppended, PrefixBuilt, Record, RequestMade
-from actors.state import AgentFold
+from actors.state import folded
 from providers.model import ToolSpec
 
 
@@ -52,9 +52,7 @@ def sent_request(records: Sequence[Record], number: int | None = None) -> SentRe
     index = _index(number, len(requests))
     made = records[requests[index]]
     assert isinstance(made, RequestMade), "the place of one"
-    fold = AgentFold()
-    for record in islice(records, requests[index]):
-        fold.apply(record)
+    fold = folded(islice(records, requests[index]))
     built = fold.built or PrefixBuilt((), ())
     entries = (*built.prefix, *fold.history)
     options = _options(made, built.tools)

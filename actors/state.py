@@ -41,6 +41,7 @@ from actors.records import (
 )
 from providers.model import Role, ToolCall, Usage
 
+REWIND_SOURCE = "rewind_notice"
 _SKIPPED_SOURCE = "diagnostics"
 
 
@@ -48,7 +49,8 @@ _SKIPPED_SOURCE = "diagnostics"
 class OpenTurn:
     """A turn that has begun and not ended; `started_calls` may have had effects.
 
-    `questions` are those about its calls that wait for a person, by call id.
+    `model` is that of its newest request. `questions` are those about its
+    calls that wait for a person, by call id.
     """
 
     turn_id: TurnId
@@ -64,6 +66,7 @@ class TurnMark:
 
     turn_id: TurnId
     first_entry: int
+    model: str
     at: float
     ended: TurnEnded | None = None
 
@@ -118,7 +121,7 @@ class AgentFold:
                 self.receipts[record.envelope_id] = ReceiptState(record.state)
             case TurnStarted():
                 self.turn = OpenTurn(record.turn_id, record.model)
-                self.turns.append(TurnMark(record.turn_id, len(self.history), record.at))
+                self.turns.append(TurnMark(record.turn_id, len(self.history), record.model, record.at))
                 self.state = AgentState.RUNNING
                 self.n_turns += 1
             case CallsStarted():
@@ -147,7 +150,10 @@ class AgentFold:
                 self._rewind(record)
             case RecordsSkipped():
                 self._skip(record)
-            case RequestMade() | AnswerBroken() | FileChanging():
+            case RequestMade():
+                if self.turn is not None:
+                    self.turn.model = record.model
+            case AnswerBroken() | FileChanging():
                 pass
             case _:
                 assert_never(record)
@@ -190,6 +196,8 @@ class AgentFold:
             return
         first = self.turns[at].first_entry
         self.removed_calls.update(call_ids(self.history[first:]))
+        while first and self.history[first - 1].source == REWIND_SOURCE:
+            first -= 1  # that of an earlier rewind to the same place
         del self.turns[at:], self.history[first:]
         self.newest_of = {e.source: n for n, e in enumerate(self.history) if e.source is not None}
         self.turn = None
@@ -206,6 +214,14 @@ class AgentFold:
         for envelope_id in envelope_ids:
             if envelope_id in self.receipts:
                 self.receipts[envelope_id] = state
+
+
+def folded(records: Iterable[Record]) -> AgentFold:
+    """What an agent is behind these records of its log."""
+    fold = AgentFold()
+    for record in records:
+        fold.apply(record)
+    return fold
 
 
 def call_ids(entries: Iterable[Entry]) -> Iterator[str]:
@@ -227,3 +243,11 @@ def open_calls(history: list[Entry]) -> tuple[ToolCall, ...]:
         if message.role is Role.ASSISTANT:
             return tuple(call for call in message.tool_calls if call.id not in answered)
     return ()
+
+
+def answers_of(fold: AgentFold) -> tuple[MessageEntry, ...]:
+    """What the model has answered in the turn that is open."""
+    if fold.turn is None or not fold.turns:
+        return ()
+    entries = fold.history[fold.turns[-1].first_entry :]
+    return tuple(e for e in entries if isinstance(e, MessageEntry) and e.message.role is Role.ASSISTANT)

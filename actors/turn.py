@@ -33,6 +33,7 @@ from actors.records import (
 )
 from actors.reminders.plan_mode import plan_mode_reminder
 from actors.results import Check, WantedResult
+from actors.state import OpenTurn, answers_of, open_calls
 from actors.tools import tool_order
 from providers.errors import CallboardError
 from providers.model import (
@@ -53,12 +54,19 @@ _OVER_LIMIT = "This call was not run: the turn has reached its limit of tool cal
 
 
 class Turn:
-    """One turn of one agent. `begin` takes its input; `run` does the work and returns at its end."""
+    """One turn of one agent. `begin` takes its input; `run` does the work and returns at its end.
 
-    def __init__(self, parts: Parts, check_for: Callable[[EnvelopeId], Check]) -> None:
+    An `open_turn` of the log, cut off between an answer and the results of its
+    calls, is not begun but reopened: `run` begins with these calls.
+    """
+
+    def __init__(
+        self, parts: Parts, check_for: Callable[[EnvelopeId], Check], open_turn: OpenTurn | None = None
+    ) -> None:
         self._parts = parts
         self._check_for = check_for
-        self.id = TurnId(parts.services.ids.new("turn"))
+        self._open = open_turn
+        self.id = TurnId(parts.services.ids.new("turn")) if open_turn is None else open_turn.turn_id
         self._progress = Progress(parts.limits)
         self._watch = RepetitionWatch()
         self.intake = Intake(parts, self.id)
@@ -87,6 +95,21 @@ class Turn:
         parts.ledger.submit(TurnStarted(self.id, name, parts.now_s()))
         self.intake.take(tuple(envelopes), mid_turn=False)
         parts.emit(TurnBegan(parts.name, self.id, name))
+
+    def reopen(self) -> None:
+        """Instead of `begin`: goes on with what an earlier host had begun, as far as the log tells."""
+        parts, open_turn = self._parts, self._open
+        assert open_turn is not None, "only an open turn is reopened"
+        self._model_name = open_turn.model or self._model_name
+        self._result_request = next((e for e in open_turn.envelopes if e.result_schema is not None), None)
+        parts.on_turn_began()
+        self.intake.reopen(open_turn.envelopes)
+        answers = answers_of(parts.ledger.fold)
+        self._progress.n_steps = len(answers)
+        self._progress.n_calls = sum(len(answer.message.tool_calls) for answer in answers)
+        for answer in answers:
+            self._text = text_of(answer.message.content) or self._text
+        parts.emit(TurnBegan(parts.name, self.id, open_turn.model))
 
     def _full_model_name(self) -> str:
         """The model's name with its provider; as it was asked for where there is no such model."""
@@ -122,6 +145,8 @@ class Turn:
 
     async def _work(self) -> TurnStop:
         self._freeze()
+        if self._open is not None and (stop := await self._go_on(self._open)) is not None:
+            return stop
         while (reached := self._progress.reached()) is None:
             self._progress.n_steps += 1
             if self._progress.n_steps > 1 and self.intake.take_arrivals():
@@ -187,16 +212,8 @@ class Turn:
 
     async def _step(self) -> TurnStop | None:
         answered = await self._ask()
-        calls = answered.message.tool_calls
-        if calls:
-            await self._run_calls()
-            if self._wanted is not None and not self._wanted.is_native:
-                if self._wanted.has_value:
-                    return TurnStop.DONE
-                if self._wanted.is_exhausted:
-                    return TurnStop.RESULT_INVALID
-            self._take_steer()
-            return None
+        if answered.message.tool_calls:
+            return await self._run_calls()
         return self._after_text(answered)
 
     def _after_text(self, answered: Answered) -> TurnStop | None:
@@ -283,10 +300,35 @@ class Turn:
         self._progress.n_calls += len(answered.message.tool_calls)
         return refused
 
-    async def _run_calls(self) -> None:
+    async def _run_calls(self) -> TurnStop | None:
         assert self._calling is not None, "an answer with calls has prepared them"
         await self._calling.run()
         self._calling = None
+        if self._wanted is not None and not self._wanted.is_native:
+            if self._wanted.has_value:
+                return TurnStop.DONE
+            if self._wanted.is_exhausted:
+                return TurnStop.RESULT_INVALID
+        self._take_steer()
+        return None
+
+    async def _go_on(self, open_turn: OpenTurn) -> TurnStop | None:
+        """Runs the calls that a stopped host left open, those aside that it had begun."""
+        parts = self._parts
+        for answer in answers_of(parts.ledger.fold):
+            if answer.usage is not None:
+                self._progress.add(answer.usage, self._frozen_now.model.profile)
+        calls = open_calls(parts.history)
+        self._calling = Calling(
+            parts,
+            calls,
+            {tool.name: tool for tool in self._frozen_now.tools},
+            self._watch,
+            hops=self.intake.hops,
+            refused={},
+            interrupted=open_turn.started_calls.intersection(call.id for call in calls),
+        )
+        return await self._run_calls()
 
     # Messages
 

@@ -15,7 +15,8 @@ class AgentType:
 
     `tools` None means everything that the parent may use; `is_read_only`
     leaves out what can change anything. A type never gives more than the
-    parent has.
+    parent has. One that `restarts` goes on by itself when its host comes back;
+    others are lost, and their parent is told.
     """
 
     name: str
@@ -24,6 +25,7 @@ class AgentType:
     tools: tuple[str, ...] | None = None
     is_read_only: bool = False
     model: str | None = None
+    restarts: bool = False
 
     def tools_from(self, parents: Iterable[Tool]) -> tuple[Tool, ...]:
         """The parent's tools, as far as this type lists them."""
@@ -53,6 +55,7 @@ EXPLORE = AgentType(
         "coordinator sees only your last message."
     ),
     is_read_only=True,
+    restarts=True,
 )
 BUILT_IN = {kind.name: kind for kind in (GENERAL_PURPOSE, EXPLORE)}
 

@@ -1,15 +1,15 @@
-"""The living agents of one host: started, resumed, stopped."""
+"""The living agents of one host: started and stopped."""
 
 import contextlib
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 from pydantic import JsonValue
 
-from actors.address import Address, AgentId
+from actors.address import AgentId
 from actors.agent import Agent
 from actors.context import Snapshot, snapshot_to_json
 from actors.errors import ActorStopped, BadInput, LogFailed
@@ -17,20 +17,19 @@ from actors.ports import Services
 from actors.records import AgentOpened, AgentRole, AgentState, SnapshotTaken
 from actors.roles.prefix import prefix_source
 from actors.state import AgentFold
-from actors.tools.model import Tool
 from host.config import Config
 from host.directory import Directory
-from host.errors import HostClosed, UnknownSession
+from host.errors import HostClosed
 from host.living import Living
 from host.permissions import PermissionMode
-from host.revival import Archive, Stored
+from host.revival import Stored
 from host.standing import Standing
 from host.store.ports import Store
 from host.supervisor import Supervisor
 from host.surroundings import Surroundings
 
 STOP_GRACE_S = 10.0
-_ENDED = {AgentState.COMPLETED, AgentState.FAILED, AgentState.CANCELLED, AgentState.LOST}
+ENDED = {AgentState.COMPLETED, AgentState.FAILED, AgentState.CANCELLED, AgentState.LOST}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +41,21 @@ class Birth:
     parent: Living | None
     description: str = ""
     call_id: str = ""
+    restarts: bool = False
 
     def spec_of(self, agent: Agent) -> dict[str, JsonValue]:
-        """The agent's definition together with what started it."""
-        return {**agent.to_json(), "description": self.description, "call_id": self.call_id}
+        """The agent's definition together with what started it, and whether it goes on by itself."""
+        return {
+            **agent.to_json(),
+            "description": self.description,
+            "call_id": self.call_id,
+            "restarts": self.restarts,
+        }
 
 
 @dataclass(slots=True)
 class Crew:
-    """Starts, resumes and stops agents. While `is_closing`, none is started any more."""
+    """Starts and stops agents. While `is_closing`, none is started any more."""
 
     store: Store
     directory: Directory
@@ -98,9 +103,9 @@ class Crew:
         self, agent: Agent, birth: Birth, snapshot: Snapshot, cwd: Path, *, agent_id: AgentId | None = None
     ) -> Living:
         """Stores and starts one agent; the lease of its root is held by the caller."""
-        self._check_still_wanted(birth.parent)
+        self.check_still_wanted(birth.parent)
         prefix = prefix_source(birth.role, agent, snapshot)
-        mode = self._mode_given_to(agent)
+        mode = self.mode_given_to(agent)
         name = self.directory.claim(agent.name)
         try:
             opened = AgentOpened(
@@ -114,7 +119,7 @@ class Crew:
                 at=self.services.clock.now_s(),
             )
             log = await self.store.create(opened)
-            self._check_still_wanted(birth.parent)
+            self.check_still_wanted(birth.parent)
         except BaseException:
             self.directory.release(name)
             raise
@@ -125,71 +130,25 @@ class Crew:
         self.supervisor.go(living)
         return living
 
-    def _check_still_wanted(self, parent: Living | None) -> None:
-        """While an agent was being stored, its parent or the host may have been stopped."""
+    def check_still_wanted(self, parent: Living | None) -> None:
+        """While an agent was being stored, its parent or the host may have been stopped.
+
+        Raises:
+            HostClosed, ActorStopped: it was.
+        """
         if self.is_closing:
             raise HostClosed("the host ended before the agent was started")
         if parent is not None and parent.actor.is_stopping:
             raise ActorStopped(f"{parent.name} was stopped before its child was started")
 
-    # Resuming
+    # Modes
 
-    async def resume(
-        self, root_id: AgentId, tools: Sequence[Tool], agent: Agent | None
-    ) -> tuple[Living, ...]:
-        """A stored session with all its agents, the root first, as far as their logs go.
-
-        A turn that was cut off ends as lost; what waits in the mailboxes is
-        still there, and parents hear what they have not yet heard of their
-        children. `agent` replaces the stored definition of the root.
+    def mode_given_to(self, agent: Agent, stored: str | None = None) -> PermissionMode:
+        """The mode that was set last, else the agent's, else the host's.
 
         Raises:
-            UnknownSession: the store has none of this id.
-            SessionBusy: somebody else has it.
-            StoreDamaged: a log cannot be read.
-            NameTaken: an agent that lives here has the root's name (others take a similar one).
+            BadInput: there is no such mode.
         """
-        if not await self.store.agents(root_id):
-            raise UnknownSession(f"the store has no session {root_id}")
-        lease = await self.store.lease(root_id)
-        archive = Archive(self.store, self.surroundings, self.services)
-        try:
-            rows = await self.store.agents(root_id)
-            found = [await archive.load(row.agent_id, tools, agent) for row in rows]
-            self._check_still_wanted(None)
-            tree = self._revive(found)
-        except BaseException:
-            with anyio.CancelScope(shield=True):
-                await lease.release()
-            raise
-        tree[0].lease = lease
-        for living, stored in zip(tree, found, strict=True):
-            self.supervisor.go(living)
-            self.supervisor.report_due(living, stored.due)
-        return tree
-
-    def _revive(self, found: Sequence[Stored]) -> tuple[Living, ...]:
-        """All of them or none."""
-        prefixes = [prefix_source(one.opened.role, one.agent, one.snapshot) for one in found]
-        modes = [self._mode_given_to(one.agent, one.fold.mode) for one in found]
-        self.directory.claim(found[0].agent.name)
-        tree: list[Living] = []
-        for one, prefix, mode in zip(found, prefixes, modes, strict=True):
-            was_cut_off, state = one.fold.turn is not None, one.fold.state
-            name = self.directory.claim_like(one.agent.name) if tree else Address(one.agent.name)
-            renamed = replace(one, opened=replace(one.opened, name=name))
-            living = self.supervisor.enlist(renamed, prefix, mode)
-            living.state = state if state in _ENDED else AgentState.IDLE
-            living.is_newly_lost = was_cut_off
-            if one.closing:
-                living.actor.parts.ledger.submit(*one.closing)
-            if was_cut_off and living.parent_id is not None:
-                self.standing.end(living, AgentState.LOST, "the host stopped while it worked")
-            tree.append(living)
-        return tuple(tree)
-
-    def _mode_given_to(self, agent: Agent, stored: str | None = None) -> PermissionMode:
-        """The mode that was set last, else the agent's, else the host's."""
         named = stored or agent.permission_mode or self.config.permission_mode
         try:
             return PermissionMode(named)
@@ -238,7 +197,7 @@ class Crew:
         for living in ending:
             if cancelled_because is None:
                 self.directory.remove(living)
-            elif living.state not in _ENDED and living in self.directory:  # its session may end meanwhile
+            elif living.state not in ENDED and living in self.directory:  # its session may end meanwhile
                 self.standing.end(living, AgentState.CANCELLED, cancelled_because)
         for living in ending:
             with contextlib.suppress(LogFailed):

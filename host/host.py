@@ -23,16 +23,18 @@ from actors.ports import (
     SpawnOrder,
 )
 from actors.receipt import Receipt
-from actors.records import AgentRole, ModeChanged
+from actors.records import AgentRole, ModeChanged, QuestionAsked, QuestionSettled, TurnId
 from actors.tools.model import Tool
 from host.artifacts import StoredArtifacts
 from host.config import Config
 from host.crew import Crew
 from host.directory import Directory
 from host.errors import HostClosed
+from host.forking import Forking
 from host.hub import Hub, Subscription
 from host.permissions import Attachment, PermissionBroker, PermissionMode, Policy, Surface
 from host.post import Post
+from host.resuming import Resuming
 from host.session import Session
 from host.spawning import Spawning
 from host.standing import Standing
@@ -93,7 +95,8 @@ class Host:
             config=config,
         )
         spawning = Spawning(crew, config.spawn)
-        running = self._running = _Running(crew, spawning, Post(crew))
+        resuming = Resuming(crew, lambda living: self._broker.can_ask(living.actor.parts.path))
+        running = self._running = _Running(crew, spawning, Post(crew), resuming, Forking(crew, resuming))
         supervisor.services = Services(
             models=self._models,
             permissions=self._broker,
@@ -162,11 +165,19 @@ class Host:
         return self._directory.unused(stem)
 
     async def resume(
-        self, session_id: str, *, tools: Sequence[Tool] = (), agent: Agent | None = None
+        self,
+        session_id: str,
+        *,
+        tools: Sequence[Tool] = (),
+        agent: Agent | None = None,
+        asks_again: bool | None = None,
     ) -> Session:
         """A stored session with everything that was acknowledged; a turn that was cut off ends as lost.
 
-        Tools are Python and not stored: of `tools`, those that the session
+        Only a turn that waited for a person's permission goes on with that
+        question, where a person can be asked: a surface is attached for all
+        agents already, or `asks_again` says that one will be before the next
+        await. Tools are Python and not stored: of `tools`, those that the session
         had come back. `agent` replaces the stored definition.
 
         Raises:
@@ -175,8 +186,33 @@ class Host:
             StoreDamaged: its log cannot be read.
             NameTaken: an agent that lives here has its name; `agent` can give it another.
         """
-        tree = await self._now.crew.resume(AgentId(session_id), tools, agent)
+        tree = await self._now.resuming.resume(AgentId(session_id), tools, agent, asks_again)
         return Session(tree[0], self._now.crew)
+
+    async def fork(
+        self,
+        session: str | Session,
+        *,
+        after: str | None = None,
+        name: str | None = None,
+        tools: Sequence[Tool] = (),
+    ) -> Session:
+        """A new session that begins with a copy of another one's, up to the end of the turn `after`.
+
+        Without `after`, up to the end of its last finished turn. The other one
+        may live here, be stored, or be at work in another process; it does not
+        notice. `tools` as in `resume`; a session that lives here gives its own.
+
+        Raises:
+            UnknownSession: there is none of this id.
+            BadInput: no such turn, one that has not ended, or a subagent.
+            StoreDamaged: its log cannot be read.
+            NameTaken: an agent that lives here has the name.
+            StoreError, LogFailed: the copy could not be stored.
+        """
+        source = session.id if isinstance(session, Session) else AgentId(session)
+        turn_id = None if after is None else TurnId(after)
+        return Session(await self._now.forking.fork(source, turn_id, name, tools), self._now.crew)
 
     def model_name(self, name: str | None = None) -> str:
         """The full name of a model that could be asked, None for the default one; nothing is asked yet.
@@ -254,10 +290,13 @@ class Host:
 
     def _permission_event(self, event: PermissionWanted | PermissionSettled) -> None:
         living = self._directory.find(event.agent)
+        ledger, now_s = living.actor.parts.ledger, self._clock.now_s()
         if isinstance(event, PermissionWanted):
+            ledger.submit(QuestionAsked(event.call_id, event.tool, event.summary, now_s))
             self._standing.begin_wait(living, _reason(event))
         self._hub.emit(event)
         if isinstance(event, PermissionSettled):
+            ledger.submit(QuestionSettled(event.call_id, event.allowed, event.reason, now_s))
             self._standing.end_wait(living, _reason(event))
 
 
@@ -268,6 +307,8 @@ class _Running:
     crew: Crew
     spawning: Spawning
     post: Post
+    resuming: Resuming
+    forking: Forking
 
 
 def _reason(event: PermissionWanted | PermissionSettled) -> str:

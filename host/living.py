@@ -18,7 +18,9 @@ class Living:
 
     `lease` belongs to roots. `mode` is its own; those above it narrow it.
     `call_id` names the call that started it. `waits_for` says what keeps it,
-    where several calls wait side by side. `finished` is set when its task has
+    where several calls wait side by side. `is_newly_lost` says that its host
+    ended in the middle of its turn, `is_taken_back` that a rewind removed the
+    turn that started it. `finished` is set when its task has
     ended, which `scope` can force.
     """
 
@@ -35,6 +37,7 @@ class Living:
     description: str = ""
     call_id: str = ""
     is_newly_lost: bool = False
+    is_taken_back: bool = False
     waits_for: list[str] = field(default_factory=list)
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     finished: anyio.Event = field(default_factory=anyio.Event)

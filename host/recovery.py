@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from actors.calling import INTERRUPTED
 from actors.envelope import EnvelopeId, ReceiptState
-from actors.history import Authority, EntryId, MessageEntry, Origin, ResultStatus
+from actors.history import Authority, Entry, EntryId, MessageEntry, Origin, ResultStatus
 from actors.ports import Clock, Ids
 from actors.records import (
     EntriesAppended,
@@ -12,15 +13,18 @@ from actors.records import (
     EnvelopesTaken,
     Record,
     TurnEnded,
+    TurnId,
     TurnStop,
 )
-from actors.state import AgentFold, open_calls
+from actors.state import AgentFold, OpenTurn, answers_of, open_calls
 from providers.model import Message, Role, Usage
 
-_INTERRUPTED = (
-    "The host stopped while this call was running. It may have had effects; look before you repeat it."
-)
+MAX_RESTARTS = 3
 _NOT_STARTED = "The host stopped before this call was started. It had no effects."
+_NOT_ANSWERED = (
+    "The host stopped while a person was being asked whether this call may run. It was not run. Ask for it "
+    "again if it is still needed."
+)
 
 
 def closing_records(fold: AgentFold, ids: Ids, clock: Clock) -> tuple[Record, ...]:
@@ -28,7 +32,7 @@ def closing_records(fold: AgentFold, ids: Ids, clock: Clock) -> tuple[Record, ..
     turn = fold.turn
     if turn is None:
         return ()
-    results = []
+    results: list[Entry] = []
     for call in open_calls(fold.history):
         has_begun = call.id in turn.started_calls
         results.append(
@@ -36,7 +40,7 @@ def closing_records(fold: AgentFold, ids: Ids, clock: Clock) -> tuple[Record, ..
                 id=EntryId(ids.new("ent")),
                 message=Message(
                     Role.TOOL,
-                    _INTERRUPTED if has_begun else _NOT_STARTED,
+                    _text(call.id, turn),
                     tool_call_id=call.id,
                     tool_name=call.name,
                     is_error=True,
@@ -47,24 +51,45 @@ def closing_records(fold: AgentFold, ids: Ids, clock: Clock) -> tuple[Record, ..
                 at=clock.now_s(),
             )
         )
+    answers = answers_of(fold)
     ended = TurnEnded(
         turn_id=turn.turn_id,
         stop=TurnStop.LOST,
         text="",
-        usage=Usage(),
+        usage=sum((answer.usage or Usage() for answer in answers), Usage()),
         cost_usd=None,
-        n_steps=0,
+        n_steps=len(answers),
         error="the host stopped in the middle of this turn",
         at=clock.now_s(),
     )
     return (EntriesAppended(tuple(results)), ended) if results else (ended,)
 
 
+def _text(call_id: str, turn: OpenTurn) -> str:
+    if call_id in turn.started_calls:
+        return INTERRUPTED
+    return _NOT_ANSWERED if call_id in turn.questions else _NOT_STARTED
+
+
+def restart_id(turn_id: TurnId) -> EnvelopeId:
+    """The id of the one message that starts an agent again behind this lost turn."""
+    return EnvelopeId(f"restart-{turn_id}")
+
+
+def may_start_again(fold: AgentFold) -> bool:
+    """Whether a subagent that was cut off goes on by itself: its type allows it, and it helped so far."""
+    opened = fold.opened
+    if opened is None or opened.parent_id is None or fold.turn is None or not opened.spec.get("restarts"):
+        return False
+    earlier = [mark.ended.stop for mark in fold.turns if mark.ended is not None]
+    return earlier[-MAX_RESTARTS:] != [TurnStop.LOST] * MAX_RESTARTS
+
+
 def reports_due(records: Sequence[Record]) -> tuple[TurnEnded | EnvelopeDropped, ...]:
     """What the log of a child owes to its parent, told already or not.
 
     Due are the turns that took a message which wants a report, the turns that
-    were lost, and such messages that died untaken.
+    were lost and not started again, and such messages that died untaken.
     """
     wanted: set[EnvelopeId] = set()
     takers: set[str] = set()
@@ -73,6 +98,7 @@ def reports_due(records: Sequence[Record]) -> tuple[TurnEnded | EnvelopeDropped,
         match record:
             case EnvelopeAccepted() if record.envelope.wants_report:
                 wanted.add(record.envelope.id)
+                due = [end for end in due if record.envelope.id != _restart_of(end)]
             case EnvelopesTaken() if not wanted.isdisjoint(record.envelope_ids):
                 takers.add(record.turn_id)
             case TurnEnded() if record.turn_id in takers or record.stop is TurnStop.LOST:
@@ -82,3 +108,7 @@ def reports_due(records: Sequence[Record]) -> tuple[TurnEnded | EnvelopeDropped,
             case _:
                 pass
     return tuple(due)
+
+
+def _restart_of(end: TurnEnded | EnvelopeDropped) -> EnvelopeId | None:
+    return restart_id(end.turn_id) if isinstance(end, TurnEnded) else None

@@ -1,7 +1,7 @@
 """Stored agents as they were, before they live again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from actors.address import AgentId
@@ -9,10 +9,10 @@ from actors.agent import Agent, agent_from_json
 from actors.context import Snapshot, snapshot_from_json
 from actors.ports import Log, Services
 from actors.records import AgentOpened, EnvelopeDropped, Record, TurnEnded
-from actors.state import AgentFold
+from actors.state import AgentFold, folded, open_calls
 from actors.tools.model import Tool
 from host.errors import UnknownSession
-from host.recovery import closing_records, reports_due
+from host.recovery import closing_records, may_start_again, reports_due
 from host.store.ports import Store
 from host.surroundings import Surroundings
 
@@ -22,7 +22,8 @@ class Stored:
     """An agent and its log, not yet alive.
 
     Of one that lived before, `closing` ends a turn that was cut off, and `due`
-    is what its parent has to hear, told already or not.
+    is what its parent has to hear, told already or not. `may_start_again` says
+    that it goes on by itself behind such a turn.
     """
 
     agent: Agent
@@ -32,6 +33,17 @@ class Stored:
     snapshot: Snapshot
     closing: tuple[Record, ...] = ()
     due: tuple[TurnEnded | EnvelopeDropped, ...] = ()
+    may_start_again: bool = False
+
+    @property
+    def waits_for_person(self) -> bool:
+        """Whether its turn was cut off while a person was asked about a call."""
+        turn = self.fold.turn
+        return turn is not None and any(c.id in turn.questions for c in open_calls(self.fold.history))
+
+    def going_on(self) -> "Stored":
+        """The same, with nothing to tell of the turn that was cut off."""
+        return replace(self, due=tuple(end for end in self.due if end not in self.closing))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +62,7 @@ class Archive:
         """
         loaded = await self.store.load(agent_id)
         records = tuple(stored.record for stored in loaded.records)
-        fold = AgentFold()
-        for record in records:
-            fold.apply(record)
+        fold = folded(records)
         opened = fold.opened
         if opened is None:
             raise UnknownSession(f"the log of {agent_id} does not say who it is")
@@ -67,6 +77,7 @@ class Archive:
             snapshot=await self._snapshot(fold, Path(opened.cwd)),
             closing=closing,
             due=reports_due((*records, *closing)),
+            may_start_again=may_start_again(fold),
         )
 
     async def _snapshot(self, fold: AgentFold, cwd: Path) -> Snapshot:

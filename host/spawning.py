@@ -102,7 +102,7 @@ class Spawning:
         )
         if agent.model is not None:
             self.crew.services.models.resolve(agent.model)
-        birth = Birth(AgentRole.SUBAGENT, mother.root_id, mother, order.description, call_id)
+        birth = Birth(AgentRole.SUBAGENT, mother.root_id, mother, order.description, call_id, kind.restarts)
         return await self.crew.open(agent, birth, mother.snapshot, Path(parent.opened.cwd))
 
     def _prompt(self, mother: Living, order: SpawnOrder) -> Draft:

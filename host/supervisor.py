@@ -1,12 +1,15 @@
 """The tasks of agents: put together, started, watched; their parents hear what became of them."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from anyio.abc import TaskGroup
 
 from actors.actor import Actor
-from actors.envelope import Envelope, ReceiptState
+from actors.draft import Draft
+from actors.envelope import Envelope, EnvelopeKind, ReceiptState, SenderRole
+from actors.errors import MailboxFull
 from actors.events import MessageDropped, WarningRaised
 from actors.ledger import Ledger
 from actors.mailbox import Mailbox
@@ -20,8 +23,14 @@ from host.hub import Hub
 from host.living import Living
 from host.notifying import loss_report, notify, report_id, state_after, turn_report
 from host.permissions import PermissionMode
+from host.recovery import restart_id
 from host.revival import Stored
 from host.standing import Standing
+
+_START_AGAIN = (
+    "The host was stopped while you were at work, and has started you again. See what is done already, then "
+    "finish your task."
+)
 
 
 @dataclass(slots=True)
@@ -120,8 +129,27 @@ class Supervisor:
     def _report(self, child: Living, about: str, report: TaskReport) -> None:
         """Tells the parent, in a task of its own; one that stops finds the report due when it is resumed."""
         mother = None if child.parent_id is None else self.directory.get(child.parent_id)
-        if mother is not None and not mother.actor.is_stopping:
+        if mother is not None and not mother.actor.is_stopping and not child.is_taken_back:
             self.tasks.start_soon(notify, self.services, mother, report_id(about), report)
+
+    def start_again(self, child: Living, lost: TurnEnded) -> bool:
+        """Gives an agent the message that makes it go on behind a turn that its host did not finish.
+
+        False where its mailbox has no room for it.
+        """
+        mother = self.directory.by_id(child.parent_id) if child.parent_id is not None else child
+        draft = Draft(
+            id=restart_id(lost.turn_id),
+            sender=mother.name,
+            sender_role=SenderRole.COORDINATOR,
+            kind=EnvelopeKind.TELL,
+            body=_START_AGAIN,
+            sent_at=self.services.clock.now_s(),
+        )
+        with contextlib.suppress(MailboxFull):
+            child.actor.mailbox.put_nowait(draft)
+            return True
+        return False
 
     def report_due(self, child: Living, due: Sequence[TurnEnded | EnvelopeDropped]) -> None:
         """Tells the parent of those of these that it has not been told of."""

@@ -115,13 +115,19 @@ class PermissionBroker:
         pending = _Pending(OpenQuestion(f"q{self._n_asked}", self._n_asked, question, verdict.reason))
         self._pending[pending.open.id] = pending
         agent = _name_of(question)
-        self._emit(PermissionWanted(agent, pending.open.id, question.tool, _summary(question)))
+        self._emit(
+            PermissionWanted(agent, pending.open.id, question.call_id, question.tool, _summary(question))
+        )
         settled = PermissionAnswer(False, "the question was withdrawn")
         try:
             settled = await self._ask(pending)
         finally:
             del self._pending[pending.open.id]
-            self._emit(PermissionSettled(agent, pending.open.id, settled.is_allowed, settled.reason))
+            self._emit(
+                PermissionSettled(
+                    agent, pending.open.id, question.call_id, settled.is_allowed, settled.reason
+                )
+            )
         return settled
 
     @contextmanager
@@ -143,6 +149,10 @@ class PermissionBroker:
     def questions(self) -> tuple[OpenQuestion, ...]:
         """Every question that waits for a person, oldest first."""
         return tuple(p.open for p in self._pending.values() if p.settled is None)
+
+    def can_ask(self, agent_path: str) -> bool:
+        """Whether a surface for people is attached that stands for this agent."""
+        return self._nearest(agent_path) is not None
 
     def grants(self) -> tuple[Grant, ...]:
         """What people said for more than one call."""

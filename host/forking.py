@@ -1,0 +1,59 @@
+"""Sessions that begin with a copy of another one's history."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import anyio
+
+from actors.address import Address, AgentId, address
+from actors.errors import BadInput
+from actors.forking import copied
+from actors.records import ForkSource, TurnId
+from actors.state import folded
+from actors.tools.model import Tool
+from host.crew import Crew
+from host.errors import UnknownSession
+from host.living import Living
+from host.resuming import Resuming
+
+
+@dataclass(frozen=True, slots=True)
+class Forking:
+    """Makes forks and brings them to life."""
+
+    crew: Crew
+    resuming: Resuming
+
+    async def fork(
+        self, source_id: AgentId, after: TurnId | None, name: str | None, tools: Sequence[Tool]
+    ) -> Living:
+        """See `Host.fork`. The copy is stored as one commit; cancelled before, there is none."""
+        crew, services = self.crew, self.crew.services
+        source = crew.directory.get(source_id)
+        loaded = await crew.store.load(source_id)
+        fold = folded(stored.record for stored in loaded.records)
+        if fold.opened is None:
+            raise UnknownSession(f"the log of {source_id} does not say who it is")
+        if fold.opened.parent_id is not None:
+            raise BadInput(f"{fold.opened.name} is a subagent; fork the session that it belongs to")
+        copy = copied(fold, after, services.ids, services.clock.now_s())
+        new_name = crew.directory.unused(fold.opened.name) if name is None else address(name)
+        root_id = AgentId(services.ids.new("sess"))
+        opened = replace(
+            fold.opened,
+            agent_id=root_id,
+            root_id=root_id,
+            name=Address(new_name),
+            at=services.clock.now_s(),
+            forked_from=ForkSource(source_id, copy.after),
+        )
+        lease = await crew.store.lease(root_id)
+        try:
+            await crew.store.create(opened, *copy.records)
+            own = tools if source is None else (*tools, *source.actor.parts.agent.tools)
+            tree = await self.resuming.revive(lease, own, None)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await lease.release()
+            raise
+        return tree[0]
