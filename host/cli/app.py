@@ -9,7 +9,10 @@ from host.cli.chat import chat
 from host.cli.check import check
 from host.cli.context import context
 from host.cli.demo import demo
+from host.cli.export import export
+from host.cli.import_ import import_
 from host.cli.init import init
+from host.cli.log import log
 from host.cli.model import model
 from host.cli.project import project
 from host.cli.resume import resume
@@ -44,6 +47,7 @@ def callboard(
     """A host for agents: they work, talk to each other and to you, and nothing accepted is lost."""
 
 
-for command in (chat, ask, run, sessions, resume, context, project, check, init, demo):
+for command in (chat, ask, run, sessions, resume, log, context, export, project, check, init, demo):
     app.command()(command)
+app.command(name="import")(import_)
 app.add_typer(model, name="model")

@@ -1,0 +1,40 @@
+"""The store that a command works on without a host."""
+
+import os
+from pathlib import Path
+
+from actors.errors import BadInput
+from host.cli.options import Settings
+from host.cli.output import visible
+from host.config import IN_MEMORY, load_config
+from host.errors import StoreUnavailable
+from host.store.sqlite import SqliteStore
+
+
+def store_to_read(settings: Settings) -> SqliteStore:
+    """The store that the settings name, which must be there; somebody else may be writing it.
+
+    Raises:
+        StoreUnavailable: there is none.
+        ConfigInvalid, BadInput: the settings name no file.
+    """
+    path = Path(_file(settings).path)
+    if not path.exists():  # opening it would make one
+        raise StoreUnavailable(f"there is no store {visible(str(path))}")
+    return SqliteStore(path)
+
+
+def store_to_write(settings: Settings) -> SqliteStore:
+    """The store that the settings name, made where it is missing.
+
+    Raises:
+        ConfigInvalid, BadInput: the settings name no file.
+    """
+    return _file(settings)
+
+
+def _file(settings: Settings) -> SqliteStore:
+    config = load_config(Path.cwd(), os.environ, settings.arguments())
+    if config.store == IN_MEMORY:
+        raise BadInput(f"--store: a store in a file wanted, got {IN_MEMORY}, which keeps nothing")
+    return SqliteStore(Path(config.store), durability=config.durability)

@@ -1,0 +1,113 @@
+"""A session as the lines of an export."""
+
+import hashlib
+import re
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import replace
+
+from actors.address import AgentId
+from actors.history import Entry, ReminderEntry
+from actors.records import EntriesAppended, Record
+from actors.reminders.registry import REGISTRY, Durability
+from host.errors import StoreDamaged, UnknownSession
+from host.store.codec import encode_record
+from host.store.ports import AgentRow, Store
+from host.transfer.format import (
+    ArtifactLine,
+    EndLine,
+    ExportedAgent,
+    Header,
+    RecordLine,
+    artifact_line,
+    end_line,
+    header_line,
+    record_line,
+)
+
+_ID_DIGITS = 64
+_DIGITS = re.compile(rb"[0-9a-f]{64,}")
+
+
+async def export_session(
+    store: Store, root_id: AgentId, *, exported_at: float, program: str, is_exact: bool = False
+) -> AsyncGenerator[bytes]:
+    """The lines of a session's export, as far as the session is stored when the first one is asked for.
+
+    Holds one log in memory at a time. A session that somebody else writes
+    meanwhile is cut at one moment for all its agents. `is_exact` keeps the
+    reminders that belong to the process, for a copy that goes on exactly;
+    `exported_at` is in seconds since the epoch, `program` the version of ours.
+
+    Raises:
+        UnknownSession: there is no such session.
+        StoreDamaged: a record or an artifact cannot be read back.
+        ExportTooLarge: one is larger than a line may be.
+    """
+    # How many records each has is one look at the store; a log that is loaded later may have grown.
+    rows = await store.agents(root_id)
+    if not rows:
+        raise UnknownSession(f"there is no session {root_id!r} in this store")
+    digest, n_lines = hashlib.sha256(), 0
+    async for line in _body(store, _header(rows, exported_at, program, is_exact), rows):
+        digest.update(line)
+        n_lines += 1
+        yield line
+    yield end_line(EndLine(n_lines, digest.hexdigest()))
+
+
+async def _body(store: Store, header: Header, rows: tuple[AgentRow, ...]) -> AsyncGenerator[bytes]:
+    yield header_line(header)
+    candidates: set[str] = set()
+    for row in rows:
+        async for line in _log_lines(store, row, is_exact=header.exact):
+            candidates.update(artifact_candidates(line))
+            yield line
+    for artifact_id in sorted(candidates):
+        data = await store.get_artifact(artifact_id)
+        if data is not None:  # else those digits are no artifact's
+            yield artifact_line(ArtifactLine(artifact_id, data))
+
+
+def _header(rows: tuple[AgentRow, ...], exported_at: float, program: str, is_exact: bool) -> Header:
+    root = rows[0]
+    agents = tuple(ExportedAgent(row.agent_id, row.name, row.n_records) for row in rows)
+    return Header(root.agent_id, root.name, is_exact, exported_at, program, agents)
+
+
+async def _log_lines(store: Store, row: AgentRow, *, is_exact: bool) -> AsyncGenerator[bytes]:
+    log = await store.load(row.agent_id)
+    if len(log.records) < row.n_records:
+        raise StoreDamaged(
+            f"agent {row.agent_id} had {row.n_records} records, now it has {len(log.records)}",
+            agent_id=row.agent_id,
+            seq=len(log.records),
+        )
+    for stored in log.records[: row.n_records]:
+        encoded = encode_record(stored.record if is_exact else without_process_local(stored.record))
+        yield record_line(RecordLine(row.agent_id, stored.seq, encoded.kind, encoded.version, encoded.data))
+
+
+def without_process_local(record: Record) -> Record:
+    """The record without the reminders that an export leaves behind; it keeps its place in the log."""
+    if not isinstance(record, EntriesAppended):
+        return record
+    kept = tuple(entry for entry in record.entries if not _is_process_local(entry))
+    return record if len(kept) == len(record.entries) else replace(record, entries=kept)
+
+
+def _is_process_local(entry: Entry) -> bool:
+    if not isinstance(entry, ReminderEntry):
+        return False
+    source = REGISTRY.get(entry.source)
+    return source is not None and source.durability is Durability.PROCESS_LOCAL
+
+
+def artifact_candidates(line: bytes) -> Iterator[str]:
+    """Every run of digits in a record that may be the id of an artifact.
+
+    An escape in front of an id (`\\b`, `\\u00e9`) ends in digits too: the last 64 of a
+    longer run are looked at as well as the first.
+    """
+    for run in _DIGITS.findall(line):
+        yield run[:_ID_DIGITS].decode()
+        yield run[-_ID_DIGITS:].decode()
