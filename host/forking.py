@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from actors.address import Address, AgentId, address
+from actors.address import AgentId
 from actors.errors import BadInput
 from actors.forking import copied
-from actors.records import ForkSource, TurnId
+from actors.records import AgentOpened, ForkSource, Record, TurnId
 from actors.state import folded
 from actors.tools.model import Tool
 from host.crew import Crew
@@ -37,23 +37,29 @@ class Forking:
         if fold.opened.parent_id is not None:
             raise BadInput(f"{fold.opened.name} is a subagent; fork the session that it belongs to")
         copy = copied(fold, after, services.ids, services.clock.now_s())
-        new_name = crew.directory.unused(fold.opened.name) if name is None else address(name)
         root_id = AgentId(services.ids.new("sess"))
+        new_name = crew.directory.claim_like(fold.opened.name) if name is None else crew.directory.claim(name)
         opened = replace(
             fold.opened,
             agent_id=root_id,
             root_id=root_id,
-            name=Address(new_name),
+            name=new_name,
             at=services.clock.now_s(),
             forked_from=ForkSource(source_id, copy.after),
         )
-        lease = await crew.store.lease(root_id)
+        own = tools if source is None else (*tools, *source.actor.parts.agent.tools)
         try:
-            await crew.store.create(opened, *copy.records)
-            own = tools if source is None else (*tools, *source.actor.parts.agent.tools)
-            tree = await self.resuming.revive(lease, own, None)
+            return await self._begin(opened, copy.records, own)
+        except BaseException:
+            crew.directory.release(new_name)
+            raise
+
+    async def _begin(self, opened: AgentOpened, records: Sequence[Record], tools: Sequence[Tool]) -> Living:
+        lease = await self.crew.store.lease(opened.root_id)
+        try:
+            await self.crew.store.create(opened, *records)
+            return (await self.resuming.revive(lease, tools, None, claimed=opened.name))[0]
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await lease.release()
             raise
-        return tree[0]

@@ -58,16 +58,24 @@ class Resuming:
             raise
 
     async def revive(
-        self, lease: Lease, tools: Sequence[Tool], agent: Agent | None, asks_again: bool | None = None
+        self,
+        lease: Lease,
+        tools: Sequence[Tool],
+        agent: Agent | None,
+        asks_again: bool | None = None,
+        claimed: Address | None = None,
     ) -> tuple[Living, ...]:
-        """As `resume`, under a lease that the caller releases if this fails."""
+        """As `resume`, under a lease that the caller releases if this fails.
+
+        The name of the root may be `claimed` already.
+        """
         crew = self.crew
         archive = Archive(crew.store, crew.surroundings, crew.services)
         rows = await crew.store.agents(lease.root_id)
         found = [await archive.load(row.agent_id, tools, agent) for row in rows]
         crew.check_still_wanted(None)
         kept, taken_back = _of_the_history(found)
-        tree = self._enlist(kept, asks_again)
+        tree = self._enlist(kept, asks_again, claimed)
         tree[0].lease = lease
         for one in taken_back:
             parent = None if one.opened.parent_id is None else crew.directory.get(one.opened.parent_id)
@@ -77,15 +85,17 @@ class Resuming:
             crew.supervisor.go(living)
         return tree
 
-    def _enlist(self, found: Sequence[Stored], asks_again: bool | None) -> tuple[Living, ...]:
+    def _enlist(
+        self, found: Sequence[Stored], asks_again: bool | None, claimed: Address | None
+    ) -> tuple[Living, ...]:
         """All of them or none."""
         crew = self.crew
         prefixes = [prefix_source(one.opened.role, one.agent, one.snapshot) for one in found]
         modes = [crew.mode_given_to(one.agent, one.fold.mode) for one in found]
-        crew.directory.claim(found[0].agent.name)
+        root_name = claimed or crew.directory.claim(found[0].agent.name)
         tree: list[Living] = []
         for one, prefix, mode in zip(found, prefixes, modes, strict=True):
-            name = crew.directory.claim_like(one.agent.name) if tree else Address(one.agent.name)
+            name = crew.directory.claim_like(one.agent.name) if tree else root_name
             renamed = replace(one, opened=replace(one.opened, name=name))
             state = one.fold.state
             living = crew.supervisor.enlist(renamed, prefix, mode)
