@@ -12,6 +12,8 @@ HostError (a CallboardError)
 ├── SpawnRefused             a limit on agents is reached, or there is no such agent type
 ├── HostClosed               the host does not run (any more)
 ├── WatcherTooSlow           read events faster, or read the log
+├── RestoreRefused           files cannot be put back as asked; none was touched: see to those it names
+├── RestoreFailed            putting files back stopped in the middle: remove the cause, do it again
 ├── WorkflowError
 │   ├── WorkflowInvalid      fix the script: there is none, or it is no workflow
 │   ├── ArgumentsInvalid     fix what the workflow is given
@@ -24,7 +26,11 @@ HostError (a CallboardError)
 A record that could not be stored is `actors.errors.LogFailed`: the agents see it.
 """
 
+from collections.abc import Mapping, Sequence
+
 from providers.errors import CallboardError
+
+_NAMED_PATHS = 20
 
 
 class HostError(CallboardError):
@@ -127,3 +133,48 @@ class HostClosed(HostError):
 
 class WatcherTooSlow(HostError):
     """A watcher of events fell too far behind; the log still has everything."""
+
+
+class RestoreRefused(HostError):
+    """Files cannot be put back as asked, and none was touched.
+
+    `conflicts` (path to reason) were changed by somebody else since, and go
+    only where overwriting is asked for; `impossible` never go as they are.
+    """
+
+    def __init__(self, message: str, *, conflicts: Mapping[str, str], impossible: Mapping[str, str]) -> None:
+        super().__init__(message)
+        self.conflicts = dict(conflicts)
+        self.impossible = dict(impossible)
+
+    @classmethod
+    def of(cls, conflicts: Mapping[str, str], impossible: Mapping[str, str]) -> "RestoreRefused":
+        """With a text that has a line for each path."""
+        lines = [f"{path} {reason}" for path, reason in (*impossible.items(), *conflicts.items())]
+        if not impossible:
+            lines.append("Asked to overwrite, it keeps what stands there now in the store and replaces it.")
+        return cls(
+            "\n".join(("The files cannot be put back, and none was touched:", *lines)),
+            conflicts=conflicts,
+            impossible=impossible,
+        )
+
+
+class RestoreFailed(HostError):
+    """Putting files back stopped in the middle; doing it again goes on from there.
+
+    `done` are paths that are as they were before, `left` those that are not yet.
+    """
+
+    def __init__(self, reason: str, *, done: Sequence[str], left: Sequence[str]) -> None:
+        super().__init__(
+            f"putting files back stopped: {reason}\n"
+            f"put back: {_named(done)}\nnot yet: {_named(left)}\nDo it again once the cause is gone."
+        )
+        self.done = tuple(done)
+        self.left = tuple(left)
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = len(paths) - _NAMED_PATHS
+    return (", ".join(paths[:_NAMED_PATHS]) or "none") + (f" and {more:,} more" if more > 0 else "")
