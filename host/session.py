@@ -1,6 +1,7 @@
 """What a caller holds of an agent: ask it, tell it, watch it, stop it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, overload
 
 from actors.address import HOST, USER, Address, AgentId
@@ -16,12 +17,13 @@ from actors.errors import (
 from actors.events import SessionEvent
 from actors.history import Entry
 from actors.receipt import Receipt
-from actors.records import AgentRole, AgentState, TurnEnded, TurnStop
-from actors.state import AgentFold
+from actors.records import AgentRole, AgentState, TurnEnded, TurnId, TurnStop
+from actors.state import AgentFold, TurnMark
 from host.crew import Crew
 from host.hub import Subscription
 from host.living import Living
 from host.permissions import PermissionMode
+from host.rewinding import RewindReport, rewind
 from host.turn_stream import TurnStream
 from host.typed import ResultType
 from providers.model import Usage
@@ -153,6 +155,38 @@ class Session:
     def watch(self) -> Subscription:
         """Events of this agent and those below it, from now on until it or the host has ended."""
         return self._crew.supervisor.hub.subscribe(self._is_ours, of=self.id)
+
+    @property
+    def turns(self) -> Sequence[TurnMark]:
+        """The turns that the history holds, oldest first. A copy."""
+        return tuple(replace(mark) for mark in self.fold.turns)
+
+    async def rewind(
+        self, before: str | None = None, *, restore_files: bool = True, overwrite: bool = False
+    ) -> RewindReport:
+        """Takes the conversation back to what it was before a turn, by default the last one.
+
+        A running turn is cancelled, agents that the removed turns started are
+        stopped, and files that these turns or agents changed with Write and Edit are
+        put back (what commands changed is not). Nothing is deleted: the log keeps all of it. What
+        waits in the mailbox stays, and what agents of earlier turns report arrives.
+
+        Raises:
+            BadInput: no such turn, none at all, a subagent, or called from inside its own turn.
+            RestoreRefused: files cannot be put back, or were changed since by somebody else, which
+                `overwrite` allows to replace. Nothing was taken back; a running turn is cancelled.
+            StoreDamaged, LogFailed: the log cannot be read or takes no more.
+            ActorStopped: the agent has ended.
+        """
+        turn_id = None if before is None else TurnId(before)
+        return await rewind(
+            self._crew,
+            self._crew.services.artifacts,
+            self._living,
+            turn_id,
+            restores_files=restore_files,
+            overwrites=overwrite,
+        )
 
     def cancel(self) -> bool:
         """Cancels the running turn, if there is one; steers that it did not take start the next."""

@@ -1,0 +1,178 @@
+"""Takes a conversation back to what it was before a turn: history, tasks, files."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from actors.address import Address, AgentId
+from actors.errors import BadInput
+from actors.history import Entry, EntryId, MessageEntry, Origin, ReminderEntry
+from actors.ports import Artifacts, Services
+from actors.records import (
+    AgentOpened,
+    EntriesAppended,
+    FileChanging,
+    FileRestored,
+    Record,
+    Rewound,
+    TurnId,
+    TurnStarted,
+)
+from actors.state import REWIND_SOURCE, AgentFold, call_ids
+from host.crew import Crew
+from host.living import Living
+from host.workspace import carry_out, merged, plan_restore
+from providers.model import text_of
+
+_BACK = (
+    "The user took the conversation back to this point. What was said and done after it is gone from view."
+)
+_PUT_BACK = "Files that were changed there with Write and Edit are again as they were before."
+_LEFT = "Files were left as they are now, so that they may show traces of it."
+_UNTOUCHED = "No files had been changed there with Write and Edit."
+_COMMANDS = "What commands did was not undone. Read a file again before you rely on it."
+
+
+@dataclass(frozen=True, slots=True)
+class RewindReport:
+    """What a rewind did.
+
+    `turns` are out of the history now; `text` is what the user had written at
+    the beginning of the first of them, if a user had. `stopped` are agents that
+    these turns had started, `files` those put back, `left` paths that were
+    changed and left as they are.
+    """
+
+    turns: tuple[TurnId, ...]
+    text: str | None
+    stopped: tuple[Address, ...]
+    files: tuple[FileRestored, ...]
+    left: tuple[str, ...]
+
+
+async def rewind(
+    crew: Crew,
+    artifacts: Artifacts,
+    living: Living,
+    before: TurnId | None,
+    *,
+    restores_files: bool,
+    overwrites: bool,
+) -> RewindReport:
+    """See `Session.rewind`.
+
+    Killed in the middle it can be done again: the files are put back first, and
+    the cut is one commit behind them.
+    """
+    actor = living.actor
+    if actor.is_inside:
+        raise BadInput(
+            f"{living.name} cannot be taken back from inside its own turn, which would wait for itself"
+        )
+    if living.parent_id is not None:
+        raise BadInput(f"{living.name} is a subagent; take back the session that it belongs to")
+    async with actor.at_rest():
+        ledger = actor.parts.ledger
+        await ledger.settled()
+        first = _first(ledger.fold, before)
+        turns = tuple(mark.turn_id for mark in ledger.fold.turns[first:])
+        entries = tuple(ledger.fold.history[ledger.fold.turns[first].first_entry :])
+        plan = await plan_restore(await _changes(crew, living, turns[0]), artifacts)
+        if restores_files:
+            plan.check(overwrites)  # before anything is stopped
+        stopped = await _stop(crew, living, frozenset(call_ids(entries)))
+        # Those who were stopped may have gone on changing files until then.
+        plan = await plan_restore(await _changes(crew, living, turns[0]), artifacts)
+        files: tuple[FileRestored, ...] = ()
+        if restores_files:
+            files = await carry_out(plan, artifacts, overwrite=overwrites)
+        left = () if restores_files else plan.changed_paths
+        await ledger.commit(*_cut(crew.services, turns[0], files, left))
+        actor.parts.files_read.clear()
+    return RewindReport(turns, _text(entries), stopped, files, left)
+
+
+def _cut(
+    services: Services, before: TurnId, files: tuple[FileRestored, ...], left: Sequence[str]
+) -> tuple[Record, ...]:
+    about_files = _PUT_BACK if files else _LEFT if left else _UNTOUCHED
+    now_s = services.clock.now_s()
+    notice = ReminderEntry(
+        EntryId(services.ids.new("ent")), REWIND_SOURCE, f"{_BACK} {about_files} {_COMMANDS}", at=now_s
+    )
+    return Rewound(before, files, now_s), EntriesAppended((notice,))
+
+
+def _first(fold: AgentFold, before: TurnId | None) -> int:
+    if not fold.turns:
+        raise BadInput("there is no turn that could be taken back")
+    if before is None:
+        return len(fold.turns) - 1
+    found = [n for n, mark in enumerate(fold.turns) if mark.turn_id == before]
+    if not found:
+        raise BadInput(f"the history holds no turn {before}; it has {len(fold.turns)} turns")
+    return found[0]
+
+
+async def _stop(crew: Crew, living: Living, calls: frozenset[str]) -> tuple[Address, ...]:
+    """Ends the agents that these calls started, for good: nothing more is told of them."""
+    tops = [
+        child
+        for child in crew.directory.tree(living.root_id)
+        if child.parent_id == living.id and child.call_id in calls
+    ]
+    below = crew.directory.below(tops)
+    for child in below:
+        child.is_taken_back = True
+    if tops:
+        await crew.stop(*tops, reason="the turn that started it was taken back")
+    for child in below:
+        living.actor.mailbox.forget_task(child.id)
+        crew.directory.remove(child)
+    return tuple(child.name for child in below)
+
+
+async def _changes(crew: Crew, living: Living, since: TurnId) -> tuple[FileChanging, ...]:
+    """Every change of a file since the turn began, by the agent and those whom it started since, in order."""
+    own = await crew.store.load(living.id)
+    records = tuple(stored.record for stored in own.records)
+    start = next(n for n, r in enumerate(records) if isinstance(r, TurnStarted) and r.turn_id == since)
+    logs = [records[start:]]
+    entries = (e for record in logs[0] if isinstance(record, EntriesAppended) for e in record.entries)
+    calls = set(call_ids(entries))
+    started: set[AgentId] = set()
+    for row in await crew.store.agents(living.root_id):  # a parent is older than its children
+        if row.parent_id != living.id and row.parent_id not in started:
+            continue
+        log = tuple(stored.record for stored in (await crew.store.load(row.agent_id)).records)
+        opened = log[0] if log else None
+        is_ours = isinstance(opened, AgentOpened) and opened.spec.get("call_id") in calls
+        if row.parent_id in started or is_ours:
+            started.add(row.agent_id)
+            logs.append(log)
+    return merged([_changes_in(log) for log in logs])
+
+
+def _changes_in(records: Iterable[Record]) -> tuple[FileChanging, ...]:
+    """The changes in a log; what a rewind put back is one as well."""
+    changes: list[FileChanging] = []
+    for record in records:
+        match record:
+            case FileChanging():
+                changes.append(record)
+            case Rewound():
+                changes.extend(
+                    FileChanging("", file.path, file.replaced, file.restored.sha256, record.at)
+                    for file in record.files
+                    if file.restored is not None
+                )
+            case _:
+                pass
+    return tuple(changes)
+
+
+def _text(entries: Sequence[Entry]) -> str | None:
+    """What the user had written first."""
+    for entry in entries:
+        if isinstance(entry, MessageEntry) and entry.origin is Origin.USER:
+            return text_of(entry.message.content)
+    return None
