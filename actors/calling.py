@@ -113,6 +113,7 @@ class Calling:
             environment=parts.services.environment,
             services=parts.services,
             hops=self._hops,
+            record_change=parts.ledger.commit,
         )
 
     async def _decide(self, call: ToolCall, tool: Tool) -> PermissionAnswer:

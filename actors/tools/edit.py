@@ -12,23 +12,22 @@ from pydantic import Field
 
 from actors.errors import BadInput
 from actors.permission import PermissionClass
+from actors.tools.checkpoint import MAX_KEPT_BYTES, Change, put_in_place, seen_file
 from actors.tools.files import (
     FilePath,
-    Stamp,
     is_binary,
     locate,
     path_subject,
     refuse,
-    replace_file,
     require_regular,
-    require_seen,
     shown,
 )
 from actors.tools.function import tool
 from actors.tools.model import Tool, ToolContext
 from actors.tools.write import encoded
 
-MAX_FILE_BYTES = 50_000_000
+# What can be edited can be kept whole.
+MAX_FILE_BYTES = MAX_KEPT_BYTES
 _SHOWN_LINES = 5
 
 
@@ -50,13 +49,18 @@ async def edit(
     The old text must occur exactly once, unless replace_all is set.
     The line ends of the file stay as they are, whichever the new text uses.
     """
-    change = partial(_edit, context, path, old_string, new_string, replace_all)
-    answer, real, stamp = await anyio.to_thread.run_sync(change)
-    context.files_read[real] = stamp
-    return answer
+    prepare = partial(_prepared, context, path, old_string, new_string, replace_all)
+    change, line_numbers = await anyio.to_thread.run_sync(prepare)
+    context.files_read[change.real] = await put_in_place(context, change)
+    places = _places(line_numbers)
+    if not change.is_change:
+        return f"{change.name} has the new text already, at {places}; nothing was changed."
+    return f"Edited {change.name}: {len(line_numbers):,} replaced, at {places}."
 
 
-def _edit(context: ToolContext, path: str, old: str, new: str, replace_all: bool) -> tuple[str, Path, Stamp]:
+def _prepared(
+    context: ToolContext, path: str, old: str, new: str, replace_all: bool
+) -> tuple[Change, tuple[int, ...]]:
     place = locate(context, path)
     name = shown(context, place)
     encoded(old, "old_string")
@@ -67,18 +71,17 @@ def _edit(context: ToolContext, path: str, old: str, new: str, replace_all: bool
     if size > MAX_FILE_BYTES:
         raise BadInput(f"{name} has {size:,} bytes; Edit takes files up to {MAX_FILE_BYTES:,}")
     real = Path(os.path.realpath(place))
-    require_seen(context.files_read, real, name, "edit")
     try:
-        data = real.read_bytes()
-        if is_binary(data):
-            raise BadInput(f"{name} is binary; Edit changes text")
-        # Bytes that are not UTF-8 go through unchanged.
-        changed = replaced(data.decode("utf-8", "surrogateescape"), old, new, replace_all, name)
-        stamp = replace_file(real, changed.text.encode("utf-8", "surrogateescape"))
+        file = seen_file(context, real, name, "edit")
     except OSError as exc:
         refuse(f"cannot edit {name}", exc)
-    places = _places(changed.line_numbers)
-    return f"Edited {name}: {len(changed.line_numbers):,} replaced, at {places}.", real, stamp
+    content = file.content or b""
+    if is_binary(content):
+        raise BadInput(f"{name} is binary; Edit changes text")
+    # Bytes that are not UTF-8 go through unchanged.
+    changed = replaced(content.decode("utf-8", "surrogateescape"), old, new, replace_all, name)
+    data = changed.text.encode("utf-8", "surrogateescape")
+    return Change(real, name, "edit", data, file), changed.line_numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 """What the file tools share: how a model names a file, and what it has seen of it."""
 
+import errno
 import os
 import secrets
 import stat
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -18,6 +20,9 @@ Stamp = tuple[int, int]
 FilePath = Annotated[str, Field(min_length=1, description="The file, absolute or from the working folder.")]
 
 BINARY_SNIFF_BYTES = 8_192
+
+# Two agents of one process must not both find a file unchanged and then replace it.
+_REPLACING = threading.Lock()
 
 
 def path_subject(sent: JsonValue) -> str:
@@ -80,14 +85,35 @@ def require_seen(files_read: Mapping[Path, Stamp], real: Path, name: str, verb: 
         raise BadInput(f"{name} has changed since you read it; Read it again before you {verb} it")
 
 
-def replace_file(real: Path, data: bytes) -> Stamp:
+def require_writable(real: Path) -> None:
+    """Finds out before anything is recorded whether the file, or a new one there, could be written.
+
+    Raises:
+        OSError: it could not.
+    """
+    if real.exists():
+        if not os.access(real, os.W_OK):
+            raise PermissionError(errno.EACCES, "the file is write-protected", str(real))
+        return
+    folder = next(folder for folder in real.parents if os.path.lexists(folder))
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, "no right to make something in its folder", str(folder))
+
+
+def missing_folders(real: Path) -> tuple[Path, ...]:
+    """The folders above a path that do not exist, outermost first."""
+    return tuple(folder for folder in reversed(real.parents) if not os.path.lexists(folder))
+
+
+def replace_file(real: Path, data: bytes, last_look: Callable[[], None]) -> Stamp:
     """Puts the bytes in place in one step and gives the new stamp; an old file's mode stays.
 
     Whoever reads meanwhile sees the old or the new content, never a part.
+    `last_look` is called right before; the file stays as it is if it raises.
     """
     old_mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else None
-    if old_mode is not None and not os.access(real, os.W_OK):
-        raise PermissionError(13, "the file is write-protected", str(real))
     beside = real.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
@@ -96,7 +122,9 @@ def replace_file(real: Path, data: bytes) -> Stamp:
                 os.fchmod(file.fileno(), old_mode)
             file.flush()
             written = os.fstat(file.fileno())
-        beside.replace(real)
+        with _REPLACING:
+            last_look()
+            beside.replace(real)
     finally:
         beside.unlink(missing_ok=True)
     return stamp_of(written)

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from actors.history import ResultStatus
 from actors.permission import PermissionClass
 from actors.ports import Services
+from actors.records import FileChanging
 from providers.model import Block, ToolSpec
 
 
@@ -26,7 +27,8 @@ class ToolContext:
 
     `files_read` maps a path to the modification time (ns) and size that this
     agent last read, so that edits of unseen or changed files are refused.
-    `hops` counts the agent messages that led to the call.
+    `hops` counts the agent messages that led to the call. `record_change`
+    writes down for good that a file is about to change; None where no log is.
     """
 
     cwd: Path
@@ -37,6 +39,7 @@ class ToolContext:
     environment: Mapping[str, str] | None = None
     services: Services | None = None
     hops: int = 0
+    record_change: Callable[[FileChanging], Awaitable[None]] | None = None
 
 
 ToolRun = Callable[[ToolContext, JsonValue], Awaitable[ToolOutput]]

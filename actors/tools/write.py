@@ -10,15 +10,15 @@ from pydantic import Field
 
 from actors.errors import BadInput
 from actors.permission import PermissionClass
+from actors.tools.checkpoint import Change, put_in_place, seen_file
 from actors.tools.files import (
     FilePath,
-    Stamp,
     locate,
+    missing_folders,
     path_subject,
     refuse,
-    replace_file,
     require_regular,
-    require_seen,
+    require_writable,
     shown,
 )
 from actors.tools.function import tool
@@ -38,30 +38,29 @@ async def write(
 
     For changing a part of a file, Edit is the better tool.
     """
-    answer, real, stamp = await anyio.to_thread.run_sync(partial(_write, context, path, content))
-    context.files_read[real] = stamp
-    return answer
+    change = await anyio.to_thread.run_sync(partial(_prepared, context, path, content))
+    context.files_read[change.real] = await put_in_place(context, change)
+    if not change.is_change:
+        return f"{change.name} has exactly this content already; nothing was changed."
+    n_lines = content.count("\n") + (not content.endswith("\n") and content != "")
+    verb = "Created" if change.old is None else "Replaced"
+    return f"{verb} {change.name} ({n_lines:,} lines, {len(change.data):,} bytes)."
 
 
-def _write(context: ToolContext, path: str, content: str) -> tuple[str, Path, Stamp]:
+def _prepared(context: ToolContext, path: str, content: str) -> Change:
     place = locate(context, path)
     name = shown(context, place)
     data = encoded(content, "content")
     try:
         # A link is kept: what it points to is replaced.
         real = Path(os.path.realpath(place))
-        is_new = not real.exists()
-        if is_new:
-            real.parent.mkdir(parents=True, exist_ok=True)
-        else:
-            require_regular(real, name)
-            require_seen(context.files_read, real, name, "overwrite")
-        stamp = replace_file(real, data)
+        if not real.exists():
+            require_writable(real)
+            return Change(real, name, "overwrite", data, None, missing_folders(real))
+        require_regular(real, name)
+        return Change(real, name, "overwrite", data, seen_file(context, real, name, "overwrite"))
     except OSError as exc:
         refuse(f"cannot write {name}", exc)
-    n_lines = content.count("\n") + (not content.endswith("\n") and content != "")
-    answer = f"{'Created' if is_new else 'Replaced'} {name} ({n_lines:,} lines, {len(data):,} bytes)."
-    return answer, real, stamp
 
 
 def encoded(text: str, what: str) -> bytes:
