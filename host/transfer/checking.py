@@ -11,8 +11,9 @@ from actors.records import AgentOpened, Record
 from host.errors import StoreDamaged
 from host.store.codec import EncodedRecord, decode_record
 from host.transfer.errors import ExportInvalid
-from host.transfer.format import ArtifactLine, EndLine, ExportedAgent, Header, RecordLine, parse_line
+from host.transfer.format import ArtifactLine, EndLine, ExportedAgent, Header, RecordLine
 from host.transfer.garbage import what_it_is
+from host.transfer.parsing import parse_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,11 @@ halves of surrogate pairs) carries its fields as a text instead of an object.
 """
 
 import base64
-import hashlib
 import json
 from dataclasses import dataclass
-from typing import Literal, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from host.transfer.errors import ExportInvalid, ExportTooLarge
+from host.transfer.errors import ExportTooLarge
 
 FORMAT_VERSION = 1
 MAX_LINE_BYTES = 256 * 2**20
@@ -88,153 +85,42 @@ def header_line(header: Header) -> bytes:
     )
 
 
-def record_line(record: RecordLine) -> bytes:
+def record_line(record: RecordLine, *, limit_bytes: int = MAX_LINE_BYTES) -> bytes:
     """The record's line, its data byte for byte where they are JSON.
 
     Raises:
         ExportTooLarge: it is longer than a line may be.
     """
     place = {"agent": record.agent, "seq": record.seq, "kind": record.kind, "version": record.version}
-    if not _is_strict_json(record.data):
-        return _fitting(
-            _line({**place, "text": record.data.decode()}), f"record {record.seq} of agent {record.agent}"
-        )
-    line = _line(place)[:-2] + b',"data":' + record.data + b"}\n"
-    return _fitting(line, f"record {record.seq} of agent {record.agent}")
+    if _is_strict_json(record.data):
+        line = _line(place)[:-2] + b',"data":' + record.data + b"}\n"
+    else:
+        line = _line({**place, "text": record.data.decode()})
+    return _fitting(line, f"record {record.seq} of agent {record.agent}", limit_bytes)
 
 
-def artifact_line(artifact: ArtifactLine) -> bytes:
+def artifact_line(artifact: ArtifactLine, *, limit_bytes: int = MAX_LINE_BYTES) -> bytes:
     """The artifact's line.
 
     Raises:
         ExportTooLarge: it is longer than a line may be.
     """
-    text = base64.b64encode(artifact.data).decode()
-    return _fitting(_line({"artifact": artifact.artifact, "base64": text}), f"artifact {artifact.artifact}")
+    line = _line({"artifact": artifact.artifact, "base64": base64.b64encode(artifact.data).decode()})
+    return _fitting(line, f"artifact {artifact.artifact}", limit_bytes)
 
 
 def end_line(end: EndLine) -> bytes:
     return _line({"end": True, "lines": end.lines, "sha256": end.sha256})
 
 
-def parse_line(line: bytes, number: int) -> Line:
-    """What a line says; its number, counted from 1, is for the error.
-
-    Raises:
-        ExportInvalid: no line of an export, or one of a newer version.
-    """
-    try:
-        # Not pydantic's parser: it refuses over 200 levels, and a record may have more.
-        value: object = json.loads(line.decode(), parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
-        raise ExportInvalid(f"line {number}: JSON wanted, but {_first_line(error)}") from error
-    if not isinstance(value, dict):
-        raise ExportInvalid(f"line {number}: a JSON object wanted, got {type(value).__name__}")
-    try:
-        return _said(value, number)
-    except ValidationError as error:
-        raise ExportInvalid(f"line {number}: {_complaints(error)}") from error
-
-
-def _said(value: dict[str, object], number: int) -> Line:
-    if FIRST_FIELD in value:
-        _check_version(value[FIRST_FIELD], number)
-        return _HeaderModel.model_validate(value).as_header()
-    if "artifact" in value:
-        return _ArtifactModel.model_validate(value).as_line(number)
-    if "end" in value:
-        end = _EndModel.model_validate(value)
-        return EndLine(end.lines, end.sha256)
-    if "text" in value:
-        text = _TextModel.model_validate(value)
-        data = text.text.encode("utf-8", "surrogatepass")
-        return RecordLine(text.agent, text.seq, text.kind, text.version, data)
-    if "seq" in value:
-        record = _RecordModel.model_validate(value)
-        data = json.dumps(record.data, separators=(",", ":")).encode()
-        return RecordLine(record.agent, record.seq, record.kind, record.version, data)
-    keys = ", ".join(map(repr, list(value)[:6])) or "none"
-    raise ExportInvalid(
-        f"line {number}: a header, a record, an artifact or the end wanted, got the fields {keys}"
-    )
-
-
-def _check_version(version: object, number: int) -> None:
-    if isinstance(version, int) and not isinstance(version, bool) and version > FORMAT_VERSION:
-        raise ExportInvalid(
-            f"line {number}: this export has version {version} of the format, this program knows up to"
-            f" {FORMAT_VERSION}: use the newer program that wrote it"
-        )
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class _AgentModel(_Model):
-    agent: str
-    name: str
-    records: int
-
-
-class _HeaderModel(_Model):
-    callboard_export: Literal[1]
-    session: str
-    name: str
-    exact: bool
-    exported_at: float
-    program: str
-    agents: list[_AgentModel]
-
-    def as_header(self) -> Header:
-        agents = tuple(ExportedAgent(a.agent, a.name, a.records) for a in self.agents)
-        return Header(self.session, self.name, self.exact, self.exported_at, self.program, agents)
-
-
-class _PlaceModel(_Model):
-    agent: str
-    seq: int
-    kind: str
-    version: int
-
-
-class _RecordModel(_PlaceModel):
-    data: dict[str, object]
-
-
-class _TextModel(_PlaceModel):
-    text: str
-
-
-class _ArtifactModel(_Model):
-    artifact: str
-    base64: str
-
-    def as_line(self, number: int) -> ArtifactLine:
-        try:
-            data = base64.b64decode(self.base64, validate=True)
-        except ValueError as error:
-            text = f"line {number}: base64 of artifact {self.artifact!r} wanted, but {_first_line(error)}"
-            raise ExportInvalid(text) from error
-        if (found := hashlib.sha256(data).hexdigest()) != self.artifact:
-            raise ExportInvalid(f"line {number}: artifact {self.artifact!r} has bytes with the hash {found}")
-        return ArtifactLine(self.artifact, data)
-
-
-class _EndModel(_Model):
-    end: Literal[True]
-    lines: int
-    sha256: str
-
-
 def _line(value: dict[str, object]) -> bytes:
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
-def _fitting(line: bytes, what: str) -> bytes:
-    if len(line) > MAX_LINE_BYTES:
+def _fitting(line: bytes, what: str, limit_bytes: int) -> bytes:
+    if len(line) > limit_bytes:
         raise ExportTooLarge(
-            f"{what} takes {len(line):,} bytes; a line of an export holds at most {MAX_LINE_BYTES:,}"
+            f"{what} takes {len(line):,} bytes; a line of an export holds at most {limit_bytes:,}"
         )
     return line
 
@@ -243,20 +129,12 @@ def _is_strict_json(data: bytes) -> bool:
     if not any(suspect in data for suspect in _SUSPECTS):
         return True
     try:
-        json.dumps(json.loads(data, parse_constant=_no_number), ensure_ascii=False).encode()
+        json.dumps(json.loads(data, parse_constant=no_number), ensure_ascii=False).encode()
     except ValueError:  # of a number that is none, or of a half of a surrogate pair
         return False
     return True
 
 
-def _no_number(constant: str) -> NoReturn:
+def no_number(constant: str) -> NoReturn:
+    """For a JSON parser: what to do about NaN and the infinities."""
     raise ValueError(f"{constant} is no JSON number")
-
-
-def _complaints(error: ValidationError) -> str:
-    told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
-    return "; ".join(told)[:300]
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:300]

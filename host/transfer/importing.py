@@ -9,8 +9,9 @@ from actors.address import AgentId
 from host.store.ports import Keeping, Store
 from host.transfer.checking import CheckedExport, Checking
 from host.transfer.errors import AlreadyThere, ExportInvalid
-from host.transfer.format import ArtifactLine, Header, parse_line
+from host.transfer.format import ArtifactLine, Header
 from host.transfer.lines import lines_of
+from host.transfer.parsing import parse_line
 
 _LINES_AT_ONCE = 100
 
