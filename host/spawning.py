@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import anyio
+
 from actors.address import AgentId
 from actors.agent import Agent
 from actors.draft import Draft
@@ -50,7 +52,7 @@ class Spawning:
             # No await from here until it has its prompt: cancelled, it would lie around without work.
             receipt = child.actor.mailbox.put_nowait(self._prompt(mother, order))
         if order.is_background:
-            return ChildReport(child.id, child.name, AgentState.RUNNING, "")
+            return await _begun(child, receipt)
         with self.crew.standing.waiting(mother, f"for {child.name}"):
             return await _outcome(child, receipt)
 
@@ -116,6 +118,16 @@ class Spawning:
             body=order.prompt,
             sent_at=services.clock.now_s(),
         )
+
+
+async def _begun(child: Living, receipt: Receipt) -> ChildReport:
+    """Waits until the task is stored: a child that is told to run has one, whatever happens then."""
+    try:
+        with anyio.CancelScope(shield=True):  # bounded by the store; the child runs already
+            await receipt.accepted()
+    except (ActorStopped, NotDelivered) as error:
+        return ChildReport(child.id, child.name, AgentState.FAILED, str(error))
+    return ChildReport(child.id, child.name, AgentState.RUNNING, "")
 
 
 async def _outcome(child: Living, receipt: Receipt) -> ChildReport:
