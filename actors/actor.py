@@ -9,10 +9,11 @@ import anyio
 from actors.address import Address, AgentId
 from actors.envelope import Envelope, EnvelopeId
 from actors.errors import ActorStopped
+from actors.goals import change_reminder
 from actors.inbox import next_turn
 from actors.parts import Parts
 from actors.receipt import Receipt
-from actors.records import AgentRole, TurnEnded, TurnId, TurnStop
+from actors.records import AgentRole, EntriesAppended, GoalChanged, GoalMove, TurnEnded, TurnId, TurnStop
 from actors.results import Check, accepts_anything
 from actors.state import OpenTurn
 from actors.turn import Turn
@@ -162,6 +163,21 @@ class Actor:
         self.is_stopping = True
         self.mailbox.close(reason, keep=keep)
         self.cancel_turn()
+
+    async def move_goal(self, move: GoalMove, text: str) -> None:
+        """Logs what a person did with the goal. A running turn goes on; the model is told behind it.
+
+        Raises:
+            LogFailed: the store did not take it.
+        """
+        parts = self.parts
+        change = GoalChanged(move, text, parts.now_s())
+        if self.is_working:
+            parts.untold_goal = change
+            await parts.ledger.commit(change)
+        else:
+            told = change_reminder(change, parts.new_entry_id())
+            await parts.ledger.commit(change, EntriesAppended((told,)))
 
     def _check_for(self, envelope_id: EnvelopeId) -> Check:
         return self._checks.pop(envelope_id, accepts_anything)

@@ -4,10 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from actors.errors import BadInput
+from actors.goals import tells_goal
 from actors.history import Entry, EntryId, MessageEntry, ReminderEntry
 from actors.ports import Ids
 from actors.records import (
     EntriesAppended,
+    GoalChanged,
+    GoalMove,
     ModeChanged,
     Record,
     SnapshotTaken,
@@ -54,6 +57,9 @@ def copied(fold: AgentFold, after: TurnId | None, ids: Ids, at: float) -> Copied
         records.append(SnapshotTaken(fold.snapshot, at))
     if fold.mode is not None:
         records.append(ModeChanged(fold.mode, at))
+    if fold.goal is not None and any(map(tells_goal, fold.history[: ends[-1]])):
+        move = GoalMove.PAUSED if fold.goal.is_paused else GoalMove.SET
+        records.append(GoalChanged(move, fold.goal.text, at))
     _append(records, fold.history[: marks[0].first_entry], ids)
     for mark, end in zip(marks, ends, strict=True):
         turn_id = TurnId(ids.new("turn"))

@@ -12,7 +12,7 @@ from actors.history import Entry, EntryId
 from actors.ledger import Ledger
 from actors.mailbox import Mailbox
 from actors.ports import ResolvedModel, Services
-from actors.records import AgentOpened, TurnEnded
+from actors.records import AgentOpened, GoalChanged, TurnEnded
 from actors.tools.model import Tool
 
 PrefixSource = Callable[[ResolvedModel, tuple[Tool, ...]], tuple[Entry, ...]]
@@ -22,6 +22,8 @@ PrefixSource = Callable[[ResolvedModel, tuple[Tool, ...]], tuple[Entry, ...]]
 @dataclass(slots=True)
 class Parts:
     """`path` names the agent from its root.
+
+    `untold_goal` is told to the model when the running turn has ended.
 
     `on_turn_began` and `on_turn_ended` tell the host, the latter once the end is stored, and
     whether the coordinator has to be told of it.
@@ -42,6 +44,7 @@ class Parts:
     peers_may_use_system_role: bool = False
     composer: Composer = field(default_factory=Composer)
     files_read: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    untold_goal: GoalChanged | None = None
 
     @property
     def name(self) -> Address:

@@ -215,6 +215,24 @@ class StateChanged:
     at: float
 
 
+class GoalMove(StrEnum):
+    """What a person did with the goal of a session."""
+
+    SET = "set"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    CLEARED = "cleared"
+
+
+@dataclass(frozen=True, slots=True)
+class GoalChanged:
+    """A person moved the goal; `text` is the goal that was moved."""
+
+    move: GoalMove
+    text: str
+    at: float
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionAsked:
     """A person is asked whether this call may run; it waits."""
@@ -316,6 +334,7 @@ Record: TypeAlias = (
     | TurnEnded
     | StateChanged
     | ModeChanged
+    | GoalChanged
     | QuestionAsked
     | QuestionSettled
     | FileChanging

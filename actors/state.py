@@ -25,6 +25,8 @@ from actors.records import (
     EnvelopesPresented,
     EnvelopesTaken,
     FileChanging,
+    GoalChanged,
+    GoalMove,
     ModeChanged,
     PrefixBuilt,
     QuestionAsked,
@@ -71,6 +73,14 @@ class TurnMark:
     ended: TurnEnded | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What a person wants the session to reach, over however many turns."""
+
+    text: str
+    is_paused: bool = False
+
+
 @dataclass(slots=True)
 class AgentFold:
     """History, mailbox, receipts and turn of one agent, folded from its log.
@@ -97,6 +107,7 @@ class AgentFold:
     removed_calls: set[str] = field(default_factory=set)
     state: AgentState = AgentState.STARTING
     mode: str | None = None
+    goal: Goal | None = None
     spent: Usage = field(default_factory=Usage)
     spent_usd: float = 0.0
     built: PrefixBuilt | None = None
@@ -138,6 +149,9 @@ class AgentFold:
                 self.snapshot = record.snapshot
             case ModeChanged():
                 self.mode = record.mode
+            case GoalChanged():
+                is_cleared = record.move is GoalMove.CLEARED
+                self.goal = None if is_cleared else Goal(record.text, record.move is GoalMove.PAUSED)
             case PrefixBuilt():
                 self.built = record
             case QuestionAsked():

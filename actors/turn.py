@@ -20,6 +20,7 @@ from actors.events import (
     TurnBegan,
     TurnFinished,
 )
+from actors.goals import change_reminder
 from actors.history import Authority, MessageEntry, Origin, ReminderEntry
 from actors.intake import Intake
 from actors.parts import Parts
@@ -198,6 +199,10 @@ class Turn:
                 parts.emit(_finished(parts, ended))
 
         parts.ledger.submit(ended, then=stored)
+        if parts.untold_goal is not None:
+            told = change_reminder(parts.untold_goal, parts.new_entry_id())
+            parts.untold_goal = None
+            parts.ledger.submit(EntriesAppended((told,)))
 
     def _close(self) -> None:
         """Whatever was open gets a truthful end, without waiting."""

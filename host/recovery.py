@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from actors.calling import INTERRUPTED
 from actors.envelope import EnvelopeId, ReceiptState
+from actors.goals import RESUME_SOURCE, resume_reminder
 from actors.history import Authority, Entry, EntryId, MessageEntry, Origin, ResultStatus
 from actors.ports import Clock, Ids
 from actors.records import (
@@ -69,6 +70,13 @@ def _text(call_id: str, turn: OpenTurn) -> str:
     if call_id in turn.started_calls:
         return INTERRUPTED
     return _NOT_ANSWERED if call_id in turn.questions else _NOT_STARTED
+
+
+def goal_told_again(fold: AgentFold, ids: Ids, clock: Clock) -> tuple[Record, ...]:
+    """The reminder of an open goal for a resumed session; none if it came last anyway."""
+    if fold.goal is None or (fold.history and fold.history[-1].source == RESUME_SOURCE):
+        return ()
+    return (EntriesAppended((resume_reminder(fold.goal, EntryId(ids.new("ent")), clock.now_s()),)),)
 
 
 def restart_id(turn_id: TurnId) -> EnvelopeId:

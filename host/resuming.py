@@ -13,6 +13,7 @@ from actors.tools.model import Tool
 from host.crew import ENDED, Crew
 from host.errors import UnknownSession
 from host.living import Living
+from host.recovery import goal_told_again
 from host.revival import Archive, Stored
 from host.store.ports import Lease
 
@@ -103,6 +104,9 @@ class Resuming:
             tree.append(living)
             due = one.due if one.fold.turn is None else self._with_its_turn(one, living, asks_again).due
             crew.supervisor.report_due(living, due)
+        again = goal_told_again(found[0].fold, crew.services.ids, crew.services.clock)
+        if found[0].fold.turn is None or tree[0].is_newly_lost:
+            tree[0].actor.parts.ledger.submit(*again)
         return tuple(tree)
 
     def _with_its_turn(self, one: Stored, living: Living, asks_again: bool | None) -> Stored:

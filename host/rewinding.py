@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from actors.address import Address, AgentId
 from actors.errors import BadInput
+from actors.goals import resume_reminder, tells_goal
 from actors.history import Entry, EntryId, MessageEntry, Origin, ReminderEntry
-from actors.ports import Artifacts, Services
+from actors.ports import Artifacts
 from actors.records import (
     AgentOpened,
     EntriesAppended,
@@ -86,20 +87,20 @@ async def rewind(
         if restores_files:
             files = await carry_out(plan, artifacts, overwrite=overwrites)
         left = () if restores_files else plan.changed_paths
-        await ledger.commit(*_cut(crew.services, turns[0], files, left))
+        now_s, ids = crew.services.clock.now_s(), crew.services.ids
+        reminders: list[Entry] = [_notice(EntryId(ids.new("ent")), now_s, files, left)]
+        if any(map(tells_goal, entries)):
+            reminders.append(resume_reminder(ledger.fold.goal, EntryId(ids.new("ent")), now_s))
+        await ledger.commit(Rewound(turns[0], files, now_s), EntriesAppended(tuple(reminders)))
         actor.parts.files_read.clear()
     return RewindReport(turns, _text(entries), stopped, files, left)
 
 
-def _cut(
-    services: Services, before: TurnId, files: tuple[FileRestored, ...], left: Sequence[str]
-) -> tuple[Record, ...]:
+def _notice(
+    entry_id: EntryId, now_s: float, files: Sequence[FileRestored], left: Sequence[str]
+) -> ReminderEntry:
     about_files = _PUT_BACK if files else _LEFT if left else _UNTOUCHED
-    now_s = services.clock.now_s()
-    notice = ReminderEntry(
-        EntryId(services.ids.new("ent")), REWIND_SOURCE, f"{_BACK} {about_files} {_COMMANDS}", at=now_s
-    )
-    return Rewound(before, files, now_s), EntriesAppended((notice,))
+    return ReminderEntry(entry_id, REWIND_SOURCE, f"{_BACK} {about_files} {_COMMANDS}", at=now_s)
 
 
 def _first(fold: AgentFold, before: TurnId | None) -> int:

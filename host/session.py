@@ -17,8 +17,8 @@ from actors.errors import (
 from actors.events import SessionEvent
 from actors.history import Entry
 from actors.receipt import Receipt
-from actors.records import AgentRole, AgentState, TurnEnded, TurnId, TurnStop
-from actors.state import AgentFold, TurnMark
+from actors.records import AgentRole, AgentState, GoalMove, TurnEnded, TurnId, TurnStop
+from actors.state import AgentFold, Goal, TurnMark
 from host.crew import Crew
 from host.hub import Subscription
 from host.living import Living
@@ -187,6 +187,48 @@ class Session:
             restores_files=restore_files,
             overwrites=overwrite,
         )
+
+    # The goal
+
+    @property
+    def goal(self) -> Goal | None:
+        """What a person wants this session to reach; it outlives the host and a rewind."""
+        return self.fold.goal
+
+    async def set_goal(self, text: str) -> None:
+        """Sets the goal, in place of one that there was. The model is told behind a running turn.
+
+        Raises:
+            BadInput: it says nothing.
+            LogFailed: it could not be stored.
+        """
+        if not text.strip():
+            raise BadInput("a goal needs some text")
+        await self._living.actor.move_goal(GoalMove.SET, text)
+
+    async def pause_goal(self) -> None:
+        """The model leaves the goal alone until it is resumed. Raises as `clear_goal`."""
+        await self._move_goal(GoalMove.PAUSED)
+
+    async def resume_goal(self) -> None:
+        """The goal counts again. Raises as `clear_goal`."""
+        await self._move_goal(GoalMove.RESUMED)
+
+    async def clear_goal(self) -> None:
+        """There is no goal any more.
+
+        Raises:
+            BadInput: there was none.
+            LogFailed: it could not be stored.
+        """
+        await self._move_goal(GoalMove.CLEARED)
+
+    async def _move_goal(self, move: GoalMove) -> None:
+        if self.goal is None:
+            raise BadInput(f"{self.name} has no goal that could be {move.value}")
+        await self._living.actor.move_goal(move, self.goal.text)
+
+    # Its end
 
     def cancel(self) -> bool:
         """Cancels the running turn, if there is one; steers that it did not take start the next."""

@@ -176,7 +176,11 @@ async def test_an_agent_cannot_take_itself_back_from_inside_its_turn() -> None:
 
 # --- tasks
 
-BACKGROUND: dict[str, JsonValue] = {"description": "doors", "prompt": "count the doors", "run_in_background": True}
+BACKGROUND: dict[str, JsonValue] = {
+    "description": "doors",
+    "prompt": "count the doors",
+    "run_in_background": True,
+}
 
 
 def family(*answers: Answer) -> ScriptedProvider:
