@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from actors.address import Address, AgentId
 from actors.history import ResultStatus
-from actors.records import AgentState, TurnId, TurnStop
+from actors.records import AgentState, TurnEnded, TurnId, TurnStop
 from providers.model import Usage
 
 
@@ -172,3 +172,18 @@ SessionEvent: TypeAlias = (
     | TurnFinished
     | AgentChanged
 )
+
+
+def turn_finished(agent: Address, ended: TurnEnded) -> TurnFinished:
+    """The event that tells what the log has of a turn's end."""
+    return TurnFinished(
+        agent=agent,
+        turn_id=ended.turn_id,
+        stop=ended.stop,
+        text=ended.text,
+        usage=ended.usage,
+        cost_usd=ended.cost_usd,
+        n_steps=ended.n_steps,
+        error=ended.error,
+        result=ended.result,
+    )

@@ -15,14 +15,11 @@ from actors.asking import Asking, Frozen
 from actors.calling import Calling
 from actors.envelope import Envelope, EnvelopeId
 from actors.errors import LogFailed
-from actors.events import (
-    StepBegan,
-    TurnBegan,
-    TurnFinished,
-)
+from actors.events import StepBegan, TurnBegan, turn_finished
 from actors.goals import change_reminder
-from actors.history import Authority, MessageEntry, Origin, ReminderEntry
+from actors.history import ReminderEntry
 from actors.intake import Intake
+from actors.nudge import CONTINUE, CUT, GO_ON, OVER_LIMIT, nudge
 from actors.parts import Parts
 from actors.progress import Progress
 from actors.records import (
@@ -35,23 +32,15 @@ from actors.records import (
 from actors.reminders.plan_mode import plan_mode_reminder
 from actors.results import Check, WantedResult
 from actors.state import OpenTurn, answers_of, open_calls
-from actors.tools import tool_order
+from actors.tools import Tool, tool_order
 from providers.errors import CallboardError
 from providers.model import (
     Answered,
-    Message,
-    Role,
     StopReason,
     text_of,
 )
 
 MAX_CONTINUATIONS = 3
-_CONTINUE = (
-    "Your answer was cut off at the output limit. Go on exactly where it stopped and repeat nothing of it."
-)
-_GO_ON = "Go on."
-_CUT = "This call was cut off at the output limit and was not run. Ask for it again with shorter arguments."
-_OVER_LIMIT = "This call was not run: the turn has reached its limit of tool calls."
 
 
 class Turn:
@@ -110,6 +99,7 @@ class Turn:
         self._progress.n_calls = sum(len(answer.message.tool_calls) for answer in answers)
         for answer in answers:
             self._text = text_of(answer.message.content) or self._text
+        self._prepare_open_calls(open_turn, ())
         parts.emit(TurnBegan(parts.name, self.id, open_turn.model))
 
     def _full_model_name(self) -> str:
@@ -196,7 +186,7 @@ class Turn:
             if failure is None:
                 self.intake.answered(ended, self._failure)
                 parts.on_turn_ended(ended, self.intake.owes_report)
-                parts.emit(_finished(parts, ended))
+                parts.emit(turn_finished(parts.name, ended))
 
         parts.ledger.submit(ended, then=stored)
         if parts.untold_goal is not None:
@@ -229,10 +219,10 @@ class Turn:
                     return TurnStop.OUTPUT_LIMIT
                 self._n_continuations += 1
                 self._is_going_on = True
-                self._nudge(_CONTINUE)
+                nudge(self._parts, CONTINUE)
                 return None
             case StopReason.PAUSE:
-                self._nudge(_GO_ON)
+                nudge(self._parts, GO_ON)
                 return None
             case StopReason.REFUSAL:
                 return TurnStop.REFUSED
@@ -250,7 +240,7 @@ class Turn:
         if wanted is not None and (problem := wanted.take_text(self._text)) is not None:
             if wanted.is_exhausted:
                 return TurnStop.RESULT_INVALID
-            self._nudge(problem)
+            nudge(self._parts, problem)
             return None
         return TurnStop.DONE
 
@@ -298,10 +288,10 @@ class Turn:
 
     def _refused(self, answered: Answered) -> dict[str, str]:
         """Calls that are not run, by id, and why."""
-        refused = dict.fromkeys(answered.cut_calls, _CUT)
+        refused = dict.fromkeys(answered.cut_calls, CUT)
         room = self._progress.limits.tool_calls - self._progress.n_calls
         for call in answered.message.tool_calls[max(0, room) :]:
-            refused.setdefault(call.id, _OVER_LIMIT)
+            refused.setdefault(call.id, OVER_LIMIT)
         self._progress.n_calls += len(answered.message.tool_calls)
         return refused
 
@@ -323,17 +313,21 @@ class Turn:
         for answer in answers_of(parts.ledger.fold):
             if answer.usage is not None:
                 self._progress.add(answer.usage, self._frozen_now.model.profile)
-        calls = open_calls(parts.history)
+        self._prepare_open_calls(open_turn, self._frozen_now.tools)
+        return await self._run_calls()
+
+    def _prepare_open_calls(self, open_turn: OpenTurn, tools: Sequence[Tool]) -> None:
+        """From here on a cancellation closes the calls that the log left open."""
+        calls = open_calls(self._parts.history)
         self._calling = Calling(
-            parts,
+            self._parts,
             calls,
-            {tool.name: tool for tool in self._frozen_now.tools},
+            {tool.name: tool for tool in tools},
             self._watch,
             hops=self.intake.hops,
             refused={},
             interrupted=open_turn.started_calls.intersection(call.id for call in calls),
         )
-        return await self._run_calls()
 
     # Messages
 
@@ -348,34 +342,7 @@ class Turn:
             self._freeze()
         return True
 
-    def _nudge(self, text: str) -> None:
-        """An entry of the host that makes the model go on; it stays where it is."""
-        parts = self._parts
-        entry = MessageEntry(
-            id=parts.new_entry_id(),
-            message=Message(Role.USER, text),
-            origin=Origin.HOST,
-            authority=Authority.HOST,
-            source="legacy_synthetic",
-            at=parts.now_s(),
-        )
-        parts.ledger.submit(EntriesAppended((entry,)))
-
     @property
     def _frozen_now(self) -> Frozen:
         assert self._frozen is not None, "a step runs only after the turn was frozen"
         return self._frozen
-
-
-def _finished(parts: Parts, ended: TurnEnded) -> TurnFinished:
-    return TurnFinished(
-        agent=parts.name,
-        turn_id=ended.turn_id,
-        stop=ended.stop,
-        text=ended.text,
-        usage=ended.usage,
-        cost_usd=ended.cost_usd,
-        n_steps=ended.n_steps,
-        error=ended.error,
-        result=ended.result,
-    )

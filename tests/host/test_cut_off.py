@@ -208,6 +208,34 @@ async def test_a_message_that_came_before_the_kill_is_taken_behind_the_call_that
         assert "Mind the cat." in text_of(provider.requests[0].messages[-1].content)
 
 
+async def test_if_its_model_is_gone_the_turn_fails_and_its_calls_are_closed() -> None:
+    world, shed = World(), Shed()
+    session_id = await world.cut_off(shed, [call("burn", {"what": "x"})])
+    other = ScriptedProvider(["Yes."], name="other")
+    async with world.life(other) as host:
+        with host.attach(Person()):
+            session = await host.resume(session_id, tools=shed.tools())
+            await anyio.sleep(10)
+        assert session.fold.last_turn is not None
+        assert session.fold.last_turn.stop is TurnStop.FAILED
+        assert [status for status, _ in results(session)] == [ResultStatus.NOT_STARTED]
+        assert shed.done == []
+
+
+async def test_a_turn_that_goes_on_can_be_cancelled_while_the_person_is_asked() -> None:
+    world, shed = World(), Shed()
+    session_id = await world.cut_off(shed, [call("sweep", {}), call("burn", {"what": "x"})])
+    async with world.life(ScriptedProvider(["Yes."])) as host:
+        with host.attach(Person(after_s=1000)):
+            session = await host.resume(session_id, tools=shed.tools())
+            await anyio.sleep(10)
+            session.cancel()
+            assert await session.ask("What now?") == "Yes."
+        (swept, _), _ = results(session)
+        assert swept is ResultStatus.INTERRUPTED
+        assert shed.done == ["swept"]
+
+
 async def test_a_question_that_was_settled_is_not_open_any_more() -> None:
     world, shed = World(), Shed()
     provider = ScriptedProvider([[call("smoulder", {})]])
