@@ -1,4 +1,4 @@
-"""The SQLite file: opening it, its tables, and how older ones become today's."""
+"""The SQLite file: its tables, making and opening it."""
 
 import os
 import sqlite3
@@ -7,12 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from host.errors import StoreDamaged, StoreError, StoreTooNew, StoreUnavailable
+from host.errors import StoreDamaged, StoreError, StoreUnavailable
+from host.store.migrating import Migration, check_version, hash_records, migrate
 
 Durability: TypeAlias = Literal["full", "normal"]
-Migration: TypeAlias = tuple[str, ...]
 
 _BUSY_TIMEOUT_S = 10.0
+
 
 _VERSION_1: Migration = (
     """
@@ -50,8 +51,15 @@ _VERSION_1: Migration = (
     """,
 )
 
-MIGRATIONS: Sequence[Migration] = (_VERSION_1,)
-"""The statements that lead from each version to the next; an empty file has version 0."""
+_VERSION_2: Migration = (
+    "ALTER TABLE records ADD COLUMN hash BLOB",  # of host.store.chain
+    "ALTER TABLE agents ADD COLUMN head BLOB",  # the hash of its last record
+    "ALTER TABLE agents ADD COLUMN archived_at REAL",  # seconds since the epoch; NULL: not archived
+    hash_records,
+)
+
+MIGRATIONS: Sequence[Migration] = (_VERSION_1, _VERSION_2)
+"""What leads from each version to the next; an empty file has version 0."""
 
 
 def open_database(
@@ -75,9 +83,9 @@ def open_database(
     # A damaged text must reach whoever can say which record it was.
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     try:
-        _check_version(connection, path, len(migrations))  # before anything is changed in a file of others
+        check_version(connection, path, len(migrations))  # before anything is changed in a file of others
         _configure(connection, path, durability)
-        _migrate(connection, path, migrations)
+        migrate(connection, path, migrations)
     except sqlite3.Error as error:
         connection.close()
         raise unavailable(path, error) from error
@@ -121,50 +129,3 @@ def _configure(connection: sqlite3.Connection, path: Path, durability: Durabilit
             f" (journal mode wal wanted, got {mode})"
         )
     connection.execute(f"PRAGMA synchronous = {durability.upper()}")
-
-
-def _migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration]) -> None:
-    # Immediate: of two processes that find an old file, one migrates and the other sees the result.
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        found = _check_version(connection, path, len(migrations))
-        if found < len(migrations):
-            _run(connection, migrations[found:], len(migrations))
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-
-
-def _run(connection: sqlite3.Connection, migrations: Sequence[Migration], version: int) -> None:
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT"
-    )
-    for statement in (statement for migration in migrations for statement in migration):
-        connection.execute(statement)
-    connection.execute("INSERT OR REPLACE INTO meta VALUES ('schema_version', ?)", (str(version),))
-
-
-def _check_version(connection: sqlite3.Connection, path: Path, supported: int) -> int:
-    found = _version(connection, path)
-    if found > supported:
-        raise StoreTooNew(
-            f"the store {path} has version {found}, this program knows up to {supported}:"
-            " use the newer program that wrote it",
-            found=found,
-            supported=supported,
-        )
-    return found
-
-
-def _version(connection: sqlite3.Connection, path: Path) -> int:
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if not tables:
-        return 0
-    row = None
-    if "meta" in tables:
-        row = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
-    if row is None or not str(row[0]).isdecimal():
-        raise StoreUnavailable(f"{path} is an SQLite database, but not a store of this program")
-    return int(row[0])

@@ -139,10 +139,10 @@ class SqliteStore:
         log = await self._call(lambda file: sqlite_table.read_log(file.connection, agent_id))
         if log is None:
             raise self._unknown(agent_id)
-        n_records, rows = log
-        if n_records <= _DECODE_HERE_RECORDS:
-            return decode_log(agent_id, n_records, rows)
-        return await anyio.to_thread.run_sync(decode_log, agent_id, n_records, rows)
+        rows = log.checked(agent_id)
+        if len(log.records) <= _DECODE_HERE_RECORDS:
+            return decode_log(agent_id, log.n_records, rows)
+        return await anyio.to_thread.run_sync(decode_log, agent_id, log.n_records, rows)
 
     async def agents(self, root_id: AgentId | None = None) -> tuple[AgentRow, ...]:
         if root_id is not None and not _can_be_id(root_id):

@@ -2,7 +2,7 @@
 
 import hashlib
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from functools import cache
 
@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from actors.address import AgentId
 from host.errors import StoreDamaged
+from host.store.chain import checked, first_link, link
 from host.store.codec import EncodedRecord
 from host.store.ports import AgentRow
 from host.store.streams import Part, row_of
@@ -30,17 +31,20 @@ class SqliteTable:
     held: Mapping[AgentId, int]
     now_s: float
     _sessions: dict[AgentId, tuple[AgentId, int]] = field(default_factory=dict)
+    _heads: dict[AgentId, bytes] = field(default_factory=dict)
     _epochs: dict[AgentId, int | None] = field(default_factory=dict)
     _titles: dict[AgentId, str | None] = field(default_factory=dict)
 
     def session_of(self, agent_id: AgentId) -> tuple[AgentId, int] | None:
         if agent_id not in self._sessions:
             row = self.connection.execute(
-                "SELECT root_id, n_records FROM agents WHERE agent_id = ?", (agent_id,)
+                "SELECT root_id, n_records, head FROM agents WHERE agent_id = ?", (agent_id,)
             ).fetchone()
             if row is None:
                 return None
-            self._sessions[agent_id] = row
+            root_id, n_records, head = row
+            self._sessions[agent_id] = root_id, n_records
+            self._heads[agent_id] = head or b""  # lost: the next load finds that nothing follows from it
         return self._sessions[agent_id]
 
     def epoch(self, root_id: AgentId) -> int | None:
@@ -55,12 +59,15 @@ class SqliteTable:
         if part.opened is not None:
             _insert_agent(self.connection, row_of(part.opened, self.now_s))
             self._sessions[agent_id] = (part.opened.root_id, 0)
+            self._heads[agent_id] = first_link(agent_id)
+        rows = []
+        head = self._heads[agent_id]
+        for seq, record in enumerate(part.records, part.first_seq):
+            head = link(head, record)
+            rows.append((agent_id, seq, record.kind, record.version, record.data, head))
+        self._heads[agent_id] = head
         self.connection.executemany(
-            "INSERT INTO records (agent_id, seq, kind, version, data) VALUES (?, ?, ?, ?, ?)",
-            [
-                (agent_id, seq, record.kind, record.version, record.data)
-                for seq, record in enumerate(part.records, part.first_seq)
-            ],
+            "INSERT INTO records (agent_id, seq, kind, version, data, hash) VALUES (?, ?, ?, ?, ?, ?)", rows
         )
         root_id, n_records = self._sessions[agent_id]
         self._sessions[agent_id] = (root_id, n_records + len(part.records))
@@ -69,9 +76,10 @@ class SqliteTable:
     def finish(self) -> None:
         """Brings the listing up to date, once for all that was written."""
         self.connection.executemany(
-            "UPDATE agents SET n_records = ?, updated_at = ?, title = coalesce(title, ?) WHERE agent_id = ?",
+            "UPDATE agents SET n_records = ?, head = ?, updated_at = ?, title = coalesce(title, ?)"
+            " WHERE agent_id = ?",
             [
-                (self._sessions[agent_id][1], self.now_s, title, agent_id)
+                (self._sessions[agent_id][1], self._heads[agent_id], self.now_s, title, agent_id)
                 for agent_id, title in self._titles.items()
             ],
         )
@@ -92,19 +100,44 @@ def take_epoch(connection: sqlite3.Connection, root_id: AgentId) -> int:
     return int(epoch)
 
 
-def read_log(
-    connection: sqlite3.Connection, agent_id: AgentId
-) -> tuple[int, list[tuple[int, EncodedRecord]]] | None:
-    """How many records a log should have, and its rows in order; None where there is no such agent."""
+@dataclass(frozen=True, slots=True)
+class LogRows:
+    """A log as it is stored: how many records it should have, the hash of the last, and its rows in order.
+
+    Of a file of version 1, which has no hashes, `hashes` is None.
+    """
+
+    n_records: int
+    head: bytes | None
+    records: Sequence[tuple[int, EncodedRecord]]
+    hashes: Sequence[bytes | None] | None
+
+    def checked(self, agent_id: AgentId) -> Iterable[tuple[int, EncodedRecord]]:
+        """The rows, each checked by its hash where there are hashes; raises as `chain.checked` does."""
+        if self.hashes is None:
+            return self.records
+        return checked(agent_id, self.n_records, self.head, self.records, self.hashes)
+
+
+def read_log(connection: sqlite3.Connection, agent_id: AgentId, *, has_hashes: bool = True) -> LogRows | None:
+    """The log of an agent; None where there is no such agent."""
+    head_column, hash_column = ("head", "hash") if has_hashes else ("NULL", "NULL")
     connection.execute("BEGIN")
     try:
-        row = connection.execute("SELECT n_records FROM agents WHERE agent_id = ?", (agent_id,)).fetchone()
+        row = connection.execute(
+            f"SELECT n_records, {head_column} FROM agents WHERE agent_id = ?", (agent_id,)
+        ).fetchone()
         rows = connection.execute(
-            "SELECT seq, kind, version, data FROM records WHERE agent_id = ? ORDER BY seq", (agent_id,)
+            f"SELECT seq, kind, version, data, {hash_column} FROM records WHERE agent_id = ? ORDER BY seq",
+            (agent_id,),
         ).fetchall()
     finally:
         connection.execute("ROLLBACK")
-    return row and (row[0], [(seq, EncodedRecord(*columns)) for seq, *columns in rows])
+    if row is None:
+        return None
+    records = [(seq, EncodedRecord(kind, version, data)) for seq, kind, version, data, _ in rows]
+    n_records, head = row
+    return LogRows(n_records, head, records, [row[4] for row in rows] if has_hashes else None)
 
 
 def read_agents(connection: sqlite3.Connection, root_id: AgentId | None) -> tuple[AgentRow, ...]:
@@ -124,7 +157,11 @@ def _rows_adapter() -> TypeAdapter[list[AgentRow]]:
 
 def put_artifact(connection: sqlite3.Connection, data: bytes, now_s: float) -> str:
     artifact_id = hashlib.sha256(data).hexdigest()
-    connection.execute("INSERT OR IGNORE INTO artifacts VALUES (?, ?, ?)", (artifact_id, data, now_s))
+    connection.execute(
+        # The time is that of the last put: what collects unused ones spares those put lately.
+        "INSERT INTO artifacts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET created_at = excluded.created_at",
+        (artifact_id, data, now_s),
+    )
     return artifact_id
 
 

@@ -163,10 +163,10 @@ def test_a_version_that_is_none_is_refused(tmp_path: Path, version: str) -> None
 def test_an_older_store_is_brought_to_the_newest_version(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     anyio.run(write_one, path)
-    later = (*MIGRATIONS, ("ALTER TABLE agents ADD COLUMN archived_at REAL",), ("CREATE TABLE more (x)",))
+    later = (*MIGRATIONS, ("ALTER TABLE agents ADD COLUMN colour TEXT",), ("CREATE TABLE more (x)",))
     connection = open_database(path, migrations=later)
     assert connection.execute("SELECT value FROM meta").fetchall() == [(str(len(later)),)]
-    assert connection.execute("SELECT archived_at, n_records FROM agents").fetchall() == [(None, 2)]
+    assert connection.execute("SELECT colour, n_records FROM agents").fetchall() == [(None, 2)]
     connection.close()
 
 
