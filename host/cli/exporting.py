@@ -13,6 +13,7 @@ from host.cli.finding import find_session
 from host.cli.options import Settings
 from host.cli.output import OutputClosed, OutputFailed, visible
 from host.cli.stores import store_to_read
+from host.errors import StoreDamaged
 from host.transfer import export_session, whole_file
 
 _STDOUT = Path("-")
@@ -40,6 +41,8 @@ async def export_to(
                 told = await _write(lines, output, may_replace=may_replace)
             except (BrokenPipeError, ConnectionResetError) as error:
                 raise OutputClosed from error
+            except StoreDamaged as error:
+                raise StoreDamaged(f"{error}; `callboard doctor` tells what can be saved") from error
             except OSError as error:
                 where = "" if output is None else f" to {visible(str(output))}"
                 raise OutputFailed(f"the export cannot be written{where}: {error.strerror}") from error

@@ -18,6 +18,7 @@ from actors.records import (
     EnvelopesTaken,
     FileChanging,
     FileRestored,
+    GoalChanged,
     ModeChanged,
     PrefixBuilt,
     QuestionAsked,
@@ -81,6 +82,8 @@ class Teller:
                 return "state", (_with(record.state.value, record.reason),)
             case ModeChanged():
                 return "mode", (f"a person set {record.mode}",)
+            case GoalChanged():
+                return "goal", (_with(record.move.value, record.text),)
             case QuestionAsked():
                 return "question asked", (f"may {record.tool} run? {record.summary}",)
             case QuestionSettled():
