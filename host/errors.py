@@ -3,6 +3,7 @@
 HostError (a CallboardError)
 ├── StoreError
 │   ├── SessionBusy          somebody else writes this session: wait, or end the other one
+│   ├── StoreBusy            somebody else has the whole store: wait, or end what uses it
 │   ├── StoreTooNew          use the newer version of the program
 │   ├── StoreUnavailable     fix the path, the rights or the disk, then try again
 │   └── StoreDamaged         what is stored cannot be read back
@@ -55,6 +56,10 @@ class SessionBusy(StoreError):
         self.root_id = root_id
         self.pid = pid
         self.since_s = since_s
+
+
+class StoreBusy(StoreError):
+    """Somebody uses the store that was to be repaired, or repairs the one that was to be used."""
 
 
 class StoreTooNew(StoreError):
