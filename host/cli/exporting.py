@@ -12,8 +12,7 @@ from actors.errors import BadInput
 from host.cli.finding import find_session
 from host.cli.options import Settings
 from host.cli.output import OutputClosed, OutputFailed, visible
-from host.cli.stores import store_to_read
-from host.errors import StoreDamaged
+from host.cli.stores import naming_the_doctor, store_to_read
 from host.transfer import export_session, whole_file
 
 _STDOUT = Path("-")
@@ -31,6 +30,15 @@ async def export_to(
     """
     if output is None and sys.stdout.isatty():
         raise BadInput("an export is for a file, not a terminal: name one with --output; `-o -` prints it")
+    with naming_the_doctor():
+        told = await _exported(session, output, settings, is_exact=is_exact, may_replace=may_replace)
+    if told:
+        print(told, file=sys.stderr)
+
+
+async def _exported(
+    session: str, output: Path | None, settings: Settings, *, is_exact: bool, may_replace: bool
+) -> str:
     async with store_to_read(settings) as store:
         root = find_session([row for row in await store.agents() if row.parent_id is None], session)
         lines = export_session(
@@ -38,16 +46,12 @@ async def export_to(
         )
         async with aclosing(lines):
             try:
-                told = await _write(lines, output, may_replace=may_replace)
+                return await _write(lines, output, may_replace=may_replace)
             except (BrokenPipeError, ConnectionResetError) as error:
                 raise OutputClosed from error
-            except StoreDamaged as error:
-                raise StoreDamaged(f"{error}; `callboard doctor` tells what can be saved") from error
             except OSError as error:
                 where = "" if output is None else f" to {visible(str(output))}"
                 raise OutputFailed(f"the export cannot be written{where}: {error.strerror}") from error
-    if told:
-        print(told, file=sys.stderr)
 
 
 async def _write(lines: AsyncGenerator[bytes], output: Path | None, *, may_replace: bool) -> str:

@@ -1,13 +1,15 @@
 """The store that a command works on without a host."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from actors.errors import BadInput
 from host.cli.options import Settings
 from host.cli.output import visible
 from host.config import IN_MEMORY, load_config
-from host.errors import StoreUnavailable
+from host.errors import StoreDamaged, StoreUnavailable
 from host.store.sqlite import SqliteStore
 
 
@@ -22,6 +24,16 @@ def store_to_read(settings: Settings) -> SqliteStore:
     if not path.exists():  # opening it would make one
         raise StoreUnavailable(f"there is no store {visible(str(path))}")
     return SqliteStore(path)
+
+
+@contextmanager
+def naming_the_doctor() -> Iterator[None]:
+    """Says of a store that turns out to be damaged who can tell more."""
+    try:
+        yield
+    except StoreDamaged as error:
+        text = f"{error}; `callboard doctor` tells what can still be read"
+        raise StoreDamaged(text, agent_id=error.agent_id, seq=error.seq) from error
 
 
 def store_to_write(settings: Settings) -> SqliteStore:

@@ -3,7 +3,7 @@
 from host.transfer.checking import CheckedExport
 from host.transfer.errors import AlreadyThere, ExportInvalid, ExportTooLarge
 from host.transfer.exporting import export_session
-from host.transfer.importing import Imported, KeepingStore, check_export, import_session, store_export
+from host.transfer.importing import Imported, SessionStore, check_export, import_session, store_export
 from host.transfer.lines import seekable_copy
 from host.transfer.writing import whole_file
 
@@ -13,7 +13,7 @@ __all__ = [
     "ExportInvalid",
     "ExportTooLarge",
     "Imported",
-    "KeepingStore",
+    "SessionStore",
     "check_export",
     "export_session",
     "import_session",

@@ -5,13 +5,13 @@ import json
 
 from actors.records import Record
 from host.store.ports import Store
-from host.transfer import CheckedExport, Imported, KeepingStore, export_session, import_session
+from host.transfer import CheckedExport, Imported, SessionStore, export_session, import_session
 from host.transfer.checking import Checking
 from host.transfer.lines import lines_of
 from tests.host.store.samples import OTHER, ROOT, opened
 
 
-async def filled(store: KeepingStore, *records: Record, child: tuple[Record, ...] = ()) -> None:
+async def filled(store: SessionStore, *records: Record, child: tuple[Record, ...] = ()) -> None:
     """Stores a session with these records behind the first, and a subagent with those."""
     async with await store.lease(ROOT):
         await store.create_all([(opened(), records), (opened(OTHER, ROOT), child)])
@@ -22,7 +22,7 @@ async def exported(store: Store, *, is_exact: bool = True) -> bytes:
     return b"".join([line async for line in lines])
 
 
-async def imported(store: KeepingStore, data: bytes) -> Imported:
+async def imported(store: SessionStore, data: bytes) -> Imported:
     return await import_session(store, io.BytesIO(data))
 
 
