@@ -45,8 +45,9 @@ def checked(
     seq, last = 0, first_link(agent_id)
     for (found_seq, record), found in zip(records, hashes, strict=True):
         if found_seq == seq:
-            last = link(last, record)
-            if found != last:
+            # A broken row may hold anything; what is not bytes is not what was written.
+            last = link(last, record) if isinstance(record.data, bytes) else b""
+            if found != last or not last:
                 raise StoreDamaged(
                     f"record {seq} of agent {agent_id} is not what was written: its hash does not follow from"
                     f" {f'record {seq - 1}' if seq else 'the agent'} and its content",

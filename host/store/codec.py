@@ -105,6 +105,8 @@ def decode_log(agent_id: AgentId, n_records: int, rows: Iterable[tuple[int, Enco
         if seq != len(found):
             break
         found.append(StoredRecord(seq, decode_record(encoded, agent_id=agent_id, seq=seq)))
+    if not isinstance(n_records, int):  # a broken row may hold anything
+        raise StoreDamaged(f"the number of records of agent {agent_id} cannot be read", agent_id=agent_id)
     if len(found) != n_records:
         what = (
             f"record {len(found)} of agent {agent_id} is missing: there should be {n_records}"
