@@ -1,0 +1,191 @@
+"""Restores that meet a full disk, missing rights, somebody who changes files meanwhile, or a kill."""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from host.errors import RestoreFailed, RestoreRefused
+from host.workspace import carry_out
+from tests.host.workspace.desk import Desk, tree_of
+
+REPOSITORY = Path(__file__).parents[3]
+NOBODY = 65_534
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "small", folder], capture_output=True, text=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can reach, for tests that become another one."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become somebody without rights")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(os.path.realpath(folder))
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    os.setresuid(NOBODY, NOBODY, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+
+
+def test_a_full_disk_changes_nothing_and_with_room_it_goes_on(small_disk: Path, real_backend: str) -> None:
+    desk = Desk(small_disk, real_backend)
+    (small_disk / "a").write_text("a" * 1_000)
+    (small_disk / "b").write_text("b" * 400_000)
+    before = tree_of(small_disk)
+    for path in ("a", "b", "new/c"):
+        desk.write(path, "short")
+    after = tree_of(small_disk)
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes(900_000))
+    with pytest.raises(RestoreFailed, match="b: No space left on device") as failure:
+        desk.restore()
+    assert failure.value.done == ()
+    assert [Path(path).name for path in failure.value.left] == ["a", "b", "c"]
+    ballast.unlink()
+    assert tree_of(small_disk) == after
+    desk.restore()
+    assert tree_of(small_disk) == before
+
+
+def test_missing_rights_are_found_before_anything_changes(open_folder: Path, real_backend: str) -> None:
+    desk = Desk(open_folder, real_backend)
+    for name in ("fine", "locked", "unreadable", "closed/f"):
+        (open_folder / name).parent.mkdir(exist_ok=True)
+        (open_folder / name).write_text("old")
+        desk.write(name, "new")
+    desk.write("closed/made/f", "new")
+    open_folder.chmod(0o777)
+    for name, mode in (("fine", 0o666), ("locked", 0o444), ("unreadable", 0o222), ("closed/f", 0o666)):
+        (open_folder / name).chmod(mode)
+    (open_folder / "closed/made/f").chmod(0o666)
+    desk.plan()  # imports what only root can read
+    with as_nobody(), pytest.raises(RestoreRefused) as refusal:
+        desk.restore(overwrite=True)
+    assert refusal.value.impossible == {
+        f"{open_folder}/locked": "is write-protected",
+        f"{open_folder}/unreadable": "cannot be read: Permission denied",
+        f"{open_folder}/closed/f": (f"cannot be written: no right to change the folder {open_folder}/closed"),
+        f"{open_folder}/closed/made/f": (
+            f"cannot be written: no right to change the folder {open_folder}/closed/made"
+        ),
+    }
+    assert (open_folder / "fine").read_text() == "new"
+
+
+def test_a_failure_in_the_middle_says_what_is_done_and_goes_on_afterwards(
+    open_folder: Path, real_backend: str
+) -> None:
+    desk = Desk(open_folder, real_backend)
+    for name in ("mine/a", "sticky/b", "mine/c"):
+        (open_folder / name).parent.mkdir(exist_ok=True)
+        (open_folder / name).write_text("old")
+        desk.write(name, "new")
+        (open_folder / name).chmod(0o666)
+    (open_folder / "mine").chmod(0o777)
+    # There everybody may make files, and nobody may replace those of others.
+    (open_folder / "sticky").chmod(0o1777)
+    desk.plan()  # imports what only root can read
+    with as_nobody(), pytest.raises(RestoreFailed) as failure:
+        desk.restore()
+    assert failure.value.done == (f"{open_folder}/mine/a",)
+    assert failure.value.left == (f"{open_folder}/sticky/b", f"{open_folder}/mine/c")
+    assert f"stopped: {open_folder}/sticky/b: Operation not permitted" in str(failure.value)
+    assert {path: data for path, (_, data) in tree_of(open_folder).items() if data is not None} == {
+        "mine/a": b"old",
+        "sticky/b": b"new",
+        "mine/c": b"new",
+    }
+    desk.restore()
+    assert {data for _, data in tree_of(open_folder).values()} == {None, b"old"}
+
+
+def overwritten(file: Path) -> None:
+    file.write_text("theirs")
+
+
+def removed(file: Path) -> None:
+    file.unlink()
+
+
+@pytest.mark.parametrize("happens", [overwritten, removed])
+def test_a_change_by_somebody_else_in_the_last_moment_is_not_overwritten(
+    tmp_path: Path, real_backend: str, happens: Callable[[Path], None]
+) -> None:
+    desk = Desk(tmp_path, real_backend)
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(f"old {name}")
+        desk.write(name, f"new {name}")
+
+    class Busy:
+        """Artifacts; whoever fetches the last content for the second time changes a file."""
+
+        n_fetched = 0
+
+        async def put(self, data: bytes) -> str:
+            return await desk.host.put(data)
+
+        async def get(self, artifact_id: str) -> bytes | None:
+            self.n_fetched += 1
+            if self.n_fetched == 2:
+                happens(tmp_path / "b")
+            return await desk.host.get(artifact_id)
+
+    async def main() -> None:
+        await carry_out(plan, Busy(), overwrite=True)
+
+    plan = desk.plan()
+    with pytest.raises(RestoreFailed, match="b: somebody else changed it in this moment") as failure:
+        anyio.run(main, backend=real_backend)
+    assert failure.value.done == (f"{tmp_path}/a",)
+    assert (tmp_path / "a").read_text() == "old a"
+    assert [path.name for path in tmp_path.iterdir() if path.read_text() == "old b"] == []
+
+
+def killed_restores(folder: Path, backend: str, n_rounds: int, seed: int) -> str:
+    """What the driver says; it fails if a restore that was killed cannot be completed, or lost something."""
+    command = [sys.executable, "-m", "tests.host.workspace.killed_restores"]
+    arguments = [str(folder), backend, str(n_rounds), str(seed)]
+    done = subprocess.run([*command, *arguments], cwd=REPOSITORY, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"seed {seed}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_a_restore_that_was_killed_is_completed_by_the_next(tmp_path: Path, real_backend: str) -> None:
+    assert killed_restores(tmp_path, real_backend, 12, 7).startswith("12 rounds")
+
+
+@pytest.mark.slow
+def test_many_killed_restores_are_completed_by_the_next(tmp_path: Path, real_backend: str) -> None:
+    seed = random.randrange(2**32)
+    said = killed_restores(tmp_path, real_backend, 300, seed)
+    print(said)
+    n_halfway = int(said.split()[2])
+    assert n_halfway > 10, f"seed {seed}: too few kills met a restore that had begun: {said}"
