@@ -12,9 +12,11 @@ from typing import Protocol
 from actors.address import AgentId
 from actors.envelope import SenderRole
 from actors.errors import LogFailed, StaleWriter
-from actors.records import AgentOpened, EnvelopeAccepted, Record
+from actors.history import MessageEntry, Origin
+from actors.records import AgentOpened, EntriesAppended, EnvelopeAccepted, Record
 from host.store.codec import EncodedRecord, encode_record
 from host.store.ports import AgentLog, AgentRow, Done
+from providers.model import text_of
 
 _TITLE_CHARACTERS = 80
 
@@ -160,13 +162,25 @@ def _title(stream: Stream, records: tuple[Record, ...]) -> str | None:
     if stream.has_title:
         return None
     for record in records:
-        if isinstance(record, EnvelopeAccepted) and record.envelope.sender_role in _TITLE_GIVERS:
+        if (text := _work_in(record)) is not None:
             stream.has_title = True
-            # Surrogates have no UTF-8 and a body may be long: only its beginning is looked at.
-            line = " ".join(record.envelope.body[: 4 * _TITLE_CHARACTERS].split())
-            line = line.encode("utf-8", "replace").decode()
+            # Surrogates have no UTF-8 and a text may be long: only its beginning is looked at.
+            line = " ".join(text[: 4 * _TITLE_CHARACTERS].split()).encode("utf-8", "replace").decode()
             return line if len(line) <= _TITLE_CHARACTERS else line[: _TITLE_CHARACTERS - 1] + "…"
     return None
 
 
+def _work_in(record: Record) -> str | None:
+    """A message of a user or coordinator in the record: one that came, or one that a fork has copied."""
+    match record:
+        case EnvelopeAccepted() if record.envelope.sender_role in _TITLE_GIVERS:
+            return record.envelope.body
+        case EntriesAppended():
+            said = (e for e in record.entries if isinstance(e, MessageEntry) and e.origin in _TITLE_ORIGINS)
+            return next((text_of(entry.message.content) for entry in said), None)
+        case _:
+            return None
+
+
 _TITLE_GIVERS = {SenderRole.USER, SenderRole.COORDINATOR}
+_TITLE_ORIGINS = {Origin.USER, Origin.COORDINATOR}

@@ -134,6 +134,14 @@ async def test_a_fork_can_be_resumed_and_its_log_says_where_it_comes_from() -> N
         assert said(fork) == ["First.", "One.", "Go on.", "Two."]
 
 
+async def test_a_fork_is_listed_under_what_its_first_message_says() -> None:
+    async with scripted_host(ScriptedProvider(["One."])) as host:
+        session = await host.start(Agent("main"))
+        await session.ask("Count the doors.")
+        await host.fork(session)
+        assert [row.title for row in await host.sessions()] == ["Count the doors."] * 2
+
+
 async def test_a_stored_session_is_forked_without_being_resumed() -> None:
     store, ids = MemoryStore(), CountingIds()
     async with scripted_host(ScriptedProvider(["One."]), store=store, ids=ids) as host:
