@@ -4,72 +4,16 @@ import hashlib
 import os
 import resource
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
-import anyio
 import pytest
-from pydantic import JsonValue
 
 from actors.errors import ActorError, BadInput, LogFailed
-from actors.records import FileChanging, FileState
-from actors.tools import ToolContext, builtin_tools
+from actors.records import FileState
 from actors.tools.files import stamp_of
-from host.errors import StoreUnavailable
-from tests.actors.tools.fakes import FakeHost, context_in
-
-TOOLS = builtin_tools()
-CHANGES: dict[str, dict[str, str]] = {
-    "Write": {"content": "new"},
-    "Edit": {"old_string": "old", "new_string": "new"},
-}
-
-
-@dataclass
-class Watched(FakeHost):
-    """A host that tells what stood in the file when something was stored; `then` runs after each record."""
-
-    file: Path = Path("/nowhere")
-    steps: list[tuple[str, str | None]] = field(default_factory=list)
-    changes: list[FileChanging] = field(default_factory=list)
-    then: Callable[[], None] = lambda: None
-    is_store_full: bool = False
-    is_log_full: bool = False
-
-    def note(self, step: str) -> None:
-        self.steps.append((step, self.file.read_text("latin-1") if self.file.exists() else None))
-
-    async def put(self, data: bytes) -> str:
-        if self.is_store_full:
-            raise StoreUnavailable("the store at /store.db takes nothing: the disk is full")
-        self.note("kept")
-        return await super().put(data)
-
-    async def record(self, change: FileChanging) -> None:
-        if self.is_log_full:
-            raise LogFailed("the store did not take a record: the disk is full")
-        self.note("recorded")
-        self.changes.append(change)
-        self.then()
-
-
-def context_of(host: Watched, file: Path) -> ToolContext:
-    """An agent that has read the file, if there is one."""
-    context = context_in(file.parent, host)
-    context.record_change = host.record
-    host.file = file
-    if file.exists():
-        context.files_read[Path(os.path.realpath(file))] = stamp_of(file.stat())
-    return context
-
-
-def use(context: ToolContext, name: str, backend: str = "asyncio", **sent: JsonValue) -> str:
-    async def main() -> str:
-        return str((await TOOLS[name].run(context, dict(sent))).content)
-
-    return anyio.run(main, backend=backend)
+from tests.actors.tools.watched import CHANGES, Watched, context_of, use
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -165,51 +109,6 @@ def test_the_same_content_again_changes_and_records_nothing(tmp_path: Path) -> N
     assert host.steps == []
 
 
-def overwritten(file: Path) -> None:
-    file.write_text("theirs")
-
-
-def replaced_by_one_that_looks_alike(file: Path) -> None:
-    status = file.stat()
-    other = file.with_name("other")
-    other.write_text("OLD")
-    os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
-    other.replace(file)
-
-
-def removed(file: Path) -> None:
-    file.unlink()
-
-
-def made_a_link(file: Path) -> None:
-    file.rename(file.with_name("away"))
-    file.symlink_to("away")
-
-
-@pytest.mark.parametrize("name", CHANGES)
-@pytest.mark.parametrize("happens", [overwritten, replaced_by_one_that_looks_alike, removed, made_a_link])
-def test_a_change_by_somebody_else_in_the_last_moment_is_not_written_over(
-    tmp_path: Path, name: str, happens: Callable[[Path], None]
-) -> None:
-    file, host = tmp_path / "f", Watched()
-    file.write_text("old")
-    context = context_of(host, file)
-    host.then = lambda: happens(file)
-    with pytest.raises(BadInput, match="f was changed by somebody else in this moment; Read it"):
-        use(context, name, path="f", **CHANGES[name])
-    assert [path.name for path in tmp_path.iterdir() if path.read_text() == "new"] == []
-
-
-def test_a_file_that_appears_in_the_last_moment_is_not_written_over(tmp_path: Path) -> None:
-    file, host = tmp_path / "f", Watched()
-    context = context_of(host, file)
-    host.then = lambda: overwritten(file)
-    with pytest.raises(BadInput, match="f was changed by somebody else"):
-        use(context, "Write", path="f", content="new")
-    assert file.read_text() == "theirs"
-    assert os.listdir(tmp_path) == ["f"]
-
-
 @contextmanager
 def files_of_at_most(n_bytes: int) -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -226,58 +125,3 @@ def test_a_write_that_fails_in_the_middle_leaves_no_folders(tmp_path: Path) -> N
     with files_of_at_most(1_000), pytest.raises(BadInput, match="cannot write a/b/f: File too large"):
         use(context, "Write", path="a/b/f", content="x" * 2_000)
     assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize("old", ["old", None])
-def test_of_two_agents_that_change_a_file_at_once_one_is_refused(
-    tmp_path: Path, real_backend: str, old: str | None
-) -> None:
-    file = tmp_path / "f"
-    if old is not None:
-        file.write_text(old)
-    hosts = [Watched(), Watched()]
-    contexts = [context_of(host, file) for host in hosts]
-    both_recorded = 0
-    outcomes: list[str] = []
-
-    async def write(number: int) -> None:
-        host = hosts[number]
-
-        async def record(change: FileChanging) -> None:
-            nonlocal both_recorded
-            await host.record(change)
-            both_recorded += 1
-            while both_recorded < 2:
-                await anyio.lowlevel.checkpoint()
-
-        contexts[number].record_change = record
-        try:
-            await TOOLS["Write"].run(contexts[number], {"path": "f", "content": f"by {number}"})
-            outcomes.append(f"by {number}")
-        except BadInput:
-            outcomes.append("refused")
-
-    async def main() -> None:
-        async with anyio.create_task_group() as group:
-            group.start_soon(write, 0)
-            group.start_soon(write, 1)
-
-    anyio.run(main, backend=real_backend)
-    assert sorted(outcomes)[1] == "refused"
-    assert sorted(outcomes)[0] == file.read_text()
-
-
-def test_a_call_that_is_cancelled_after_its_record_leaves_the_file(tmp_path: Path, real_backend: str) -> None:
-    file, host = tmp_path / "f", Watched()
-    file.write_text("old")
-    context = context_of(host, file)
-
-    async def main() -> None:
-        with anyio.CancelScope() as scope:
-            host.then = scope.cancel
-            await TOOLS["Write"].run(context, {"path": "f", "content": "new"})
-        assert scope.cancelled_caught
-
-    anyio.run(main, backend=real_backend)
-    assert file.read_text() == "old"
-    assert len(host.changes) == 1

@@ -1,22 +1,21 @@
 """Restores that meet a full disk, missing rights, somebody who changes files meanwhile, or a kill."""
 
 import os
-import random
+import re
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 import pytest
 
-from host.errors import RestoreFailed, RestoreRefused
-from host.workspace import carry_out
+from host.errors import RestoreFailed, RestoreRefused, StoreDamaged, StoreUnavailable
+from host.workspace import carry_out, plan_restore
 from tests.host.workspace.desk import Desk, tree_of
 
-REPOSITORY = Path(__file__).parents[3]
 NOBODY = 65_534
 
 
@@ -135,6 +134,76 @@ def removed(file: Path) -> None:
     file.unlink()
 
 
+@dataclass
+class Busy:
+    """The artifacts of a desk; something happens when one is fetched or put for the n-th time."""
+
+    desk: Desk
+    at: int
+    act: Callable[[], None]
+    n_used: int = 0
+
+    async def put(self, data: bytes) -> str:
+        return await self.desk.host.put(data)
+
+    async def get(self, artifact_id: str) -> bytes | None:
+        self.n_used += 1
+        if self.n_used == self.at:
+            self.act()
+        return await self.desk.host.get(artifact_id)
+
+
+@dataclass
+class Broken:
+    """Artifacts that take nothing and give nothing."""
+
+    async def put(self, data: bytes) -> str:
+        raise StoreUnavailable("the store takes nothing: the disk is full")
+
+    async def get(self, artifact_id: str) -> bytes | None:
+        raise StoreDamaged(f"artifact {artifact_id} is not what was put")
+
+
+def test_a_store_that_fails_leaves_every_file(tmp_path: Path, real_backend: str) -> None:
+    desk = Desk(tmp_path, real_backend)
+    (tmp_path / "a").write_text("old")
+    desk.write("a", "new")
+    desk.write("b", "new")
+    plan = desk.plan()
+
+    async def carry() -> None:
+        await carry_out(plan, Broken(), overwrite=True)
+
+    with pytest.raises(StoreUnavailable, match="the disk is full"):
+        anyio.run(carry, backend=real_backend)
+    blind = anyio.run(plan_restore, desk.changes, Broken(), backend=real_backend)
+    [line] = blind.impossible
+    assert line.path == f"{tmp_path}/a"
+    assert re.search("what was kept of it cannot be read: artifact art1 is not what was put", line.reason)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "new", "b": "new"}
+
+
+def test_a_restore_that_is_cancelled_before_its_end_leaves_every_file(
+    tmp_path: Path, real_backend: str
+) -> None:
+    desk = Desk(tmp_path, real_backend)
+    for name in ("a", "gone/b"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("old")
+        desk.write(name, "new")
+    (tmp_path / "gone/b").unlink()
+    (tmp_path / "gone").rmdir()
+    plan = desk.plan()
+
+    async def main() -> None:
+        with anyio.CancelScope() as scope:
+            await carry_out(plan, Busy(desk, at=2, act=scope.cancel), overwrite=True)
+        assert scope.cancelled_caught
+
+    anyio.run(main, backend=real_backend)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "new"}
+
+
 @pytest.mark.parametrize("happens", [overwritten, removed])
 def test_a_change_by_somebody_else_in_the_last_moment_is_not_overwritten(
     tmp_path: Path, real_backend: str, happens: Callable[[Path], None]
@@ -144,22 +213,8 @@ def test_a_change_by_somebody_else_in_the_last_moment_is_not_overwritten(
         (tmp_path / name).write_text(f"old {name}")
         desk.write(name, f"new {name}")
 
-    class Busy:
-        """Artifacts; whoever fetches the last content for the second time changes a file."""
-
-        n_fetched = 0
-
-        async def put(self, data: bytes) -> str:
-            return await desk.host.put(data)
-
-        async def get(self, artifact_id: str) -> bytes | None:
-            self.n_fetched += 1
-            if self.n_fetched == 2:
-                happens(tmp_path / "b")
-            return await desk.host.get(artifact_id)
-
     async def main() -> None:
-        await carry_out(plan, Busy(), overwrite=True)
+        await carry_out(plan, Busy(desk, at=2, act=lambda: happens(tmp_path / "b")), overwrite=True)
 
     plan = desk.plan()
     with pytest.raises(RestoreFailed, match="b: somebody else changed it in this moment") as failure:
@@ -167,25 +222,3 @@ def test_a_change_by_somebody_else_in_the_last_moment_is_not_overwritten(
     assert failure.value.done == (f"{tmp_path}/a",)
     assert (tmp_path / "a").read_text() == "old a"
     assert [path.name for path in tmp_path.iterdir() if path.read_text() == "old b"] == []
-
-
-def killed_restores(folder: Path, backend: str, n_rounds: int, seed: int) -> str:
-    """What the driver says; it fails if a restore that was killed cannot be completed, or lost something."""
-    command = [sys.executable, "-m", "tests.host.workspace.killed_restores"]
-    arguments = [str(folder), backend, str(n_rounds), str(seed)]
-    done = subprocess.run([*command, *arguments], cwd=REPOSITORY, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, f"seed {seed}: {done.stdout}{done.stderr}"
-    return done.stdout
-
-
-def test_a_restore_that_was_killed_is_completed_by_the_next(tmp_path: Path, real_backend: str) -> None:
-    assert killed_restores(tmp_path, real_backend, 12, 7).startswith("12 rounds")
-
-
-@pytest.mark.slow
-def test_many_killed_restores_are_completed_by_the_next(tmp_path: Path, real_backend: str) -> None:
-    seed = random.randrange(2**32)
-    said = killed_restores(tmp_path, real_backend, 300, seed)
-    print(said)
-    n_halfway = int(said.split()[2])
-    assert n_halfway > 10, f"seed {seed}: too few kills met a restore that had begun: {said}"
