@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import TypeAlias
 
 from actors.address import AgentId
-from host.errors import StoreTooNew, StoreUnavailable
+from host.errors import StoreError, StoreTooNew, StoreUnavailable
 from host.store.chain import first_link, link
 from host.store.codec import EncodedRecord
 
 Step: TypeAlias = str | Callable[[sqlite3.Connection], None]
 Migration: TypeAlias = tuple[Step, ...]
 """Statements, and functions that work on the connection inside the transaction of all migrations."""
+
+FAILURES = (sqlite3.Error, OSError, ValueError)
+"""What a step of a migration may raise."""
 
 _HASHED_AT_ONCE = 1000
 
@@ -23,7 +26,8 @@ def hash_records(connection: sqlite3.Connection) -> None:
     A record that is missing or cannot be decoded keeps nobody from the other
     sessions: it is found when its log is loaded, as it was before.
     """
-    for (agent_id,) in connection.execute("SELECT agent_id FROM agents ORDER BY position").fetchall():
+    agents = "SELECT agent_id FROM agents UNION SELECT agent_id FROM records"
+    for (agent_id,) in connection.execute(agents).fetchall():
         head, after = first_link(agent_id), -1
         while hashes := list(_next_hashes(connection, agent_id, head, after)):
             connection.executemany(
@@ -32,6 +36,9 @@ def hash_records(connection: sqlite3.Connection) -> None:
             )
             head, after = hashes[-1]
         connection.execute("UPDATE agents SET head = ? WHERE agent_id = ?", (head, agent_id))
+    connection.execute(
+        "UPDATE records SET hash = x'' WHERE hash IS NULL"
+    )  # of a damaged id, which finds none
 
 
 def _next_hashes(
@@ -46,13 +53,34 @@ def _next_hashes(
         yield head, seq
 
 
+def set_not_null(connection: sqlite3.Connection, *, table: str, column: str) -> None:
+    """No row of this table without this column from here on, given as it was added; all have it now.
+
+    SQLite has no statement for it; a new table in the place of this one would
+    not begin at the page where every store's does, which salvage counts on.
+    """
+    (text,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    if text.count(column) != 1:
+        raise ValueError(f"{column!r} wanted once in the definition of {table}, got {text!r}")
+    (version,) = connection.execute("PRAGMA schema_version").fetchone()
+    connection.execute("PRAGMA writable_schema = ON")
+    try:
+        connection.execute(
+            "UPDATE sqlite_master SET sql = ? WHERE name = ?",
+            (text.replace(column, f"{column} NOT NULL"), table),
+        )
+    finally:
+        connection.execute("PRAGMA writable_schema = OFF")
+    connection.execute(f"PRAGMA schema_version = {version + 1}")  # so that all connections read it anew
+
+
 def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration]) -> None:
     """Brings the file to the newest version in one transaction, or leaves it as it is.
 
     Raises:
         StoreTooNew: a newer version of the program wrote it.
         StoreUnavailable: not a store's file.
-        StoreError: a migration failed; says that the file is as it was.
+        sqlite3.Error, OSError, ValueError: a step failed; the file is as it was.
     """
     # Immediate: of two processes that find an old file, one migrates and the other sees the result.
     connection.execute("BEGIN IMMEDIATE")
@@ -65,6 +93,15 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Mig
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def not_migrated(path: Path, found: int, wanted: int, reason: StoreError) -> StoreError:
+    """The error of a failed migration, of the reason's type."""
+    return type(reason)(
+        f"the store {path} has version {found} and could not be brought to version {wanted}: {reason}."
+        " It is as it was: it can still be read (`callboard log`, `callboard export`), and written by"
+        " the older program"
+    )
 
 
 def _run(connection: sqlite3.Connection, migrations: Sequence[Migration], version: int) -> None:

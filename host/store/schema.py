@@ -2,17 +2,25 @@
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from host.errors import StoreDamaged, StoreError, StoreUnavailable
-from host.store.migrating import Migration, check_version, hash_records, migrate
+from host.store.migrating import (
+    FAILURES,
+    Migration,
+    check_version,
+    hash_records,
+    migrate,
+    not_migrated,
+    set_not_null,
+)
 
 Durability: TypeAlias = Literal["full", "normal"]
 
-_BUSY_TIMEOUT_S = 10.0
+BUSY_TIMEOUT_S = 10.0
 
 
 _VERSION_1: Migration = (
@@ -56,10 +64,20 @@ _VERSION_2: Migration = (
     "ALTER TABLE agents ADD COLUMN head BLOB",  # the hash of its last record
     "ALTER TABLE agents ADD COLUMN archived_at REAL",  # seconds since the epoch; NULL: not archived
     hash_records,
+    # An older program that has the file open cannot store records without hashes from here on.
+    partial(set_not_null, table="records", column="hash BLOB"),
 )
 
 MIGRATIONS: Sequence[Migration] = (_VERSION_1, _VERSION_2)
 """What leads from each version to the next; an empty file has version 0."""
+
+READ_AS_NEWEST: Mapping[int, Sequence[str]] = {
+    1: (
+        "CREATE TEMP VIEW agents AS SELECT *, NULL AS head, NULL AS archived_at FROM main.agents",
+        "CREATE TEMP VIEW records AS SELECT *, NULL AS hash FROM main.records",
+    ),
+}
+"""What makes a connection to an older file, which stays as it is, read like one to the newest version."""
 
 
 def open_database(
@@ -74,25 +92,38 @@ def open_database(
         StoreUnavailable: no such place, no right to it, or not a store's file.
         StoreDamaged: it is no database or a broken one.
         StoreTooNew: a newer version of the program wrote it.
+        Both of the first also where an older file could not be brought to the
+            newest version; the text says so, and that it can still be read.
     """
     try:
         _make_file(path)
-        connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
+        connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
     except (OSError, sqlite3.Error) as error:
         raise unavailable(path, error) from error
     # A damaged text must reach whoever can say which record it was.
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     try:
-        check_version(connection, path, len(migrations))  # before anything is changed in a file of others
-        _configure(connection, path, durability)
-        migrate(connection, path, migrations)
-    except sqlite3.Error as error:
-        connection.close()
-        raise unavailable(path, error) from error
+        _bring_up(connection, path, durability, migrations)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _bring_up(
+    connection: sqlite3.Connection, path: Path, durability: Durability, migrations: Sequence[Migration]
+) -> None:
+    newest = len(migrations)
+    try:
+        found = check_version(connection, path, newest)  # before anything is changed in a file of others
+        _configure(connection, path, durability)
+    except sqlite3.Error as error:
+        raise unavailable(path, error) from error
+    try:
+        migrate(connection, path, migrations)
+    except FAILURES as error:
+        reason = unavailable(path, error)
+        raise not_migrated(path, found, newest, reason) if 0 < found < newest else reason from error
 
 
 def unavailable(path: Path, error: Exception) -> StoreError:
@@ -102,7 +133,7 @@ def unavailable(path: Path, error: Exception) -> StoreError:
         return StoreDamaged(f"the store {path} is damaged: {error}")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreUnavailable(
-            f"the store {path} was locked by another process for over {_BUSY_TIMEOUT_S:.0f} s"
+            f"the store {path} was locked by another process for over {BUSY_TIMEOUT_S:.0f} s"
         )
     return StoreUnavailable(f"the store {path} cannot be used: {error}")
 

@@ -20,8 +20,10 @@ from host.store.codec import decode_log
 from host.store.holder import Holder
 from host.store.lease_file import take_lease_file
 from host.store.ports import AgentLog, AgentRow, Done, Lease, LoadedLog
+from host.store.reading import ReadFile, open_for_reading
 from host.store.schema import Durability, open_database
 from host.store.sqlite_thread import Call, OpenFile, SqliteThread
+from host.store.store_lock import lease_folder, share_store, share_store_to_read
 from host.store.streams import Stream, Submission, submission
 
 T = TypeVar("T")
@@ -37,6 +39,9 @@ class SqliteStore:
     given to the system (`"normal"`: it survives the death of the process; a
     power cut may take the last moments). Submits that come while another is
     being written share the next write.
+
+    With `read_only`, a file of any version up to today's is read as it is:
+    nothing is made, migrated or written, and every lease and write is refused.
     """
 
     def __init__(
@@ -44,19 +49,22 @@ class SqliteStore:
         path: str | os.PathLike[str],
         *,
         durability: Durability = "full",
+        read_only: bool = False,
         now_s: Callable[[], float] = time.time,
     ) -> None:
         self.path = Path(path)
         self._durability = durability
+        self._is_read_only = read_only
         self._now_s = now_s
         self._thread: SqliteThread | None = None
         self._held: Mapping[AgentId, int] = {}
 
     async def __aenter__(self) -> Self:
-        """Opens the file, making it and its folder where they are missing.
+        """Opens the file, making it and its folder where they are missing, unless it is only read.
 
         Raises:
             StoreUnavailable, StoreDamaged, StoreTooNew: and which path.
+            StoreBusy: the store is being repaired.
         """
         if self._thread is not None:
             raise RuntimeError(
@@ -68,7 +76,18 @@ class SqliteStore:
         return self
 
     def _open_file(self) -> OpenFile:
-        return OpenFile(self.path, open_database(self.path, self._durability), self._now_s)
+        lock = share_store_to_read(self.path) if self._is_read_only else share_store(self.path)
+        try:
+            found = (
+                open_for_reading(self.path)
+                if self._is_read_only
+                else ReadFile(open_database(self.path, self._durability), has_hashes=True)
+            )
+        except BaseException:
+            if lock is not None:
+                lock.release()
+            raise
+        return OpenFile(self.path, found.connection, self._now_s, lock=lock, has_hashes=found.has_hashes)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -81,6 +100,7 @@ class SqliteStore:
 
     async def lease(self, root_id: AgentId) -> Lease:
         self._check_id(root_id)
+        self._check_writable()
         # Shielded: a lease that was taken must reach its owner, or nobody could release it.
         with anyio.CancelScope(shield=True):
             epoch = await self._call(partial(_take_lease, root_id=root_id))
@@ -128,15 +148,18 @@ class SqliteStore:
         self._send(submission(parts, done))
 
     def _send(self, submitted: Submission) -> None:
-        if self._thread is None:
-            submitted.refuse(LogFailed(f"not stored: the store {self.path} is not open"))
+        if self._thread is None or self._is_read_only:
+            how = "not open" if self._thread is None else "open for reading only"
+            submitted.refuse(LogFailed(f"not stored: the store {self.path} is {how}"))
             submitted.answer()
         else:
             self._thread.put(submitted)
 
     async def load(self, agent_id: AgentId) -> LoadedLog:
         self._check_id(agent_id)
-        log = await self._call(lambda file: sqlite_table.read_log(file.connection, agent_id))
+        log = await self._call(
+            lambda file: sqlite_table.read_log(file.connection, agent_id, has_hashes=file.has_hashes)
+        )
         if log is None:
             raise self._unknown(agent_id)
         rows = log.checked(agent_id)
@@ -153,6 +176,7 @@ class SqliteStore:
         await self._call(lambda _: None)
 
     async def put_artifact(self, data: bytes) -> str:
+        self._check_writable()
         return await self._call(lambda file: sqlite_table.put_artifact(file.connection, data, file.now_s()))
 
     async def get_artifact(self, artifact_id: str) -> bytes | None:
@@ -174,6 +198,11 @@ class SqliteStore:
             raise StoreUnavailable(f"the store {self.path} is not open; use it inside `async with`")
         return self._thread
 
+    def _check_writable(self) -> None:
+        self._open_thread()
+        if self._is_read_only:
+            raise StoreUnavailable(f"the store {self.path} is open for reading only")
+
     def _check_id(self, agent_id: AgentId) -> None:
         if not _can_be_id(agent_id):
             raise self._unknown(agent_id)
@@ -188,8 +217,7 @@ def _can_be_id(text: str) -> bool:
 
 
 def _take_lease(file: OpenFile, root_id: AgentId) -> int:
-    folder = file.path.with_name(file.path.name + "-leases")
-    lease_file = take_lease_file(folder, Holder(root_id, os.getpid(), file.now_s()))
+    lease_file = take_lease_file(lease_folder(file.path), Holder(root_id, os.getpid(), file.now_s()))
     try:
         epoch = sqlite_table.take_epoch(file.connection, root_id)
     except BaseException:

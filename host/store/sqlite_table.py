@@ -76,12 +76,17 @@ class SqliteTable:
     def finish(self) -> None:
         """Brings the listing up to date, once for all that was written."""
         self.connection.executemany(
-            "UPDATE agents SET n_records = ?, head = ?, updated_at = ?, title = coalesce(title, ?)"
-            " WHERE agent_id = ?",
+            "UPDATE agents SET n_records = ?, head = ?, updated_at = ?, title = coalesce(title, ?),"
+            " archived_at = NULL WHERE agent_id = ?",
             [
                 (self._sessions[agent_id][1], self._heads[agent_id], self.now_s, title, agent_id)
                 for agent_id, title in self._titles.items()
             ],
+        )
+        roots = {self._sessions[agent_id][0] for agent_id in self._titles} - self._titles.keys()
+        self.connection.executemany(
+            "UPDATE agents SET archived_at = NULL WHERE agent_id = ? AND archived_at IS NOT NULL",
+            [(root_id,) for root_id in roots],
         )
 
 
@@ -120,15 +125,14 @@ class LogRows:
 
 
 def read_log(connection: sqlite3.Connection, agent_id: AgentId, *, has_hashes: bool = True) -> LogRows | None:
-    """The log of an agent; None where there is no such agent."""
-    head_column, hash_column = ("head", "hash") if has_hashes else ("NULL", "NULL")
+    """The log of an agent; None where there is no such agent. A file of version 1 has no hashes."""
     connection.execute("BEGIN")
     try:
         row = connection.execute(
-            f"SELECT n_records, {head_column} FROM agents WHERE agent_id = ?", (agent_id,)
+            "SELECT n_records, head FROM agents WHERE agent_id = ?", (agent_id,)
         ).fetchone()
         rows = connection.execute(
-            f"SELECT seq, kind, version, data, {hash_column} FROM records WHERE agent_id = ? ORDER BY seq",
+            "SELECT seq, kind, version, data, hash FROM records WHERE agent_id = ? ORDER BY seq",
             (agent_id,),
         ).fetchall()
     finally:

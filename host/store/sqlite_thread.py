@@ -26,6 +26,7 @@ from host.errors import HostError, StoreError, StoreUnavailable
 from host.store.lease_file import LeaseFile
 from host.store.schema import unavailable
 from host.store.sqlite_table import SqliteTable
+from host.store.store_lock import StoreLock
 from host.store.streams import Submission, store_submission
 
 _MAX_GROUP = 1000
@@ -34,19 +35,29 @@ _DRAIN_S = 60.0
 
 @dataclass(slots=True)
 class OpenFile:
-    """What the thread works with while it runs; `epochs` and `lease_files` are of the sessions held."""
+    """What the thread works with while it runs; `epochs` and `lease_files` are of the sessions held.
+
+    `lock` keeps the store from being repaired. Logs can be checked unless
+    an old file is only read (`has_hashes`).
+    """
 
     path: Path
     connection: sqlite3.Connection
     now_s: Callable[[], float]
     epochs: dict[AgentId, int] = field(default_factory=dict)
     lease_files: dict[AgentId, LeaseFile] = field(default_factory=dict)
+    lock: StoreLock | None = None
+    has_hashes: bool = True
 
     def close(self) -> None:
-        # The file first: whoever gets a lease then finds everything in it.
-        self.connection.close()
-        for root_id in tuple(self.lease_files):
-            self.release(root_id)
+        try:
+            # The file first: whoever gets a lease then finds everything in it.
+            self.connection.close()
+            for root_id in tuple(self.lease_files):
+                self.release(root_id)
+        finally:
+            if self.lock is not None:
+                self.lock.release()
 
     def release(self, root_id: AgentId) -> None:
         del self.epochs[root_id]
