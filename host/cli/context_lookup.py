@@ -50,9 +50,9 @@ def _store(config: Config) -> Store:
     if config.store == IN_MEMORY:
         return MemoryStore()
     path = Path(config.store)
-    if not path.exists():  # opening it would make one
+    if not path.exists():
         raise StoreUnavailable(f"there is no store {visible(str(path))}")
-    return SqliteStore(path)
+    return SqliteStore(path, read_only=True)
 
 
 def find_agent(tree: Sequence[AgentRow], wanted: str) -> AgentRow:
