@@ -9,6 +9,7 @@ from host.cli.chat import chat
 from host.cli.check import check
 from host.cli.context import context
 from host.cli.demo import demo
+from host.cli.doctor import doctor
 from host.cli.export import export
 from host.cli.import_ import import_
 from host.cli.init import init
@@ -47,7 +48,7 @@ def callboard(
     """A host for agents: they work, talk to each other and to you, and nothing accepted is lost."""
 
 
-for command in (chat, ask, run, sessions, resume, log, context, export, project, check, init, demo):
+for command in (chat, ask, run, sessions, resume, log, context, export, project, check, doctor, init, demo):
     app.command()(command)
 app.command(name="import")(import_)
 app.add_typer(model, name="model")
