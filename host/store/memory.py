@@ -1,9 +1,11 @@
 """A store that lives as long as the object: for tests, and for sessions that nobody wants to keep."""
 
 import hashlib
+import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
@@ -16,7 +18,10 @@ from actors.records import AgentOpened, Record
 from host.errors import StoreUnavailable, UnknownSession
 from host.store.codec import EncodedRecord, decode_log
 from host.store.holder import Holder, session_busy
-from host.store.ports import AgentLog, AgentRow, Done, Lease, LoadedLog
+from host.store.ports import GRACE_S, AgentLog, AgentRow, Done, Lease, LoadedLog
+from host.store.references import referred
+from host.store.size_report import sizes_of
+from host.store.sizes import FileSize, Removed, StoreSizes
 from host.store.streams import Part, Stream, Submission, row_of, store_submission, submission
 
 
@@ -38,6 +43,7 @@ class MemoryStore:
         self._now_s = now_s
         self._agents: dict[AgentId, _Agent] = {}
         self._artifacts: dict[str, bytes] = {}
+        self._put_at_s: dict[str, float] = {}
         self._epochs: dict[AgentId, int] = {}
         self._held: Mapping[AgentId, int] = {}
         self._held_since_s: dict[AgentId, float] = {}
@@ -122,6 +128,9 @@ class MemoryStore:
             n_records=len(agent.records),
             title=agent.row.title or part.title,
         )
+        root = self._agents.get(agent.row.root_id)
+        if root is not None:
+            root.row = replace(root.row, archived_at=None)
 
     async def load(self, agent_id: AgentId) -> LoadedLog:
         await checkpoint()
@@ -144,12 +153,84 @@ class MemoryStore:
         self._check_open()
         artifact_id = hashlib.sha256(data).hexdigest()
         self._artifacts[artifact_id] = data
+        self._put_at_s[artifact_id] = self._now_s()
         return artifact_id
 
     async def get_artifact(self, artifact_id: str) -> bytes | None:
         await checkpoint()
         self._check_open()
         return self._artifacts.get(artifact_id)
+
+    async def archive(self, root_id: AgentId, is_archived: bool = True) -> None:
+        async with self._held_for_keeping((root_id,)):
+            root = self._agents[root_id]
+            if is_archived != (root.row.archived_at is not None):
+                root.row = replace(root.row, archived_at=self._now_s() if is_archived else None)
+
+    async def delete(self, *root_ids: AgentId) -> Removed:
+        once = tuple(dict.fromkeys(root_ids))
+        async with self._held_for_keeping(once):
+            doomed = {
+                agent_id: agent for agent_id, agent in self._agents.items() if agent.row.root_id in once
+            }
+            self._agents = {
+                agent_id: agent for agent_id, agent in self._agents.items() if agent_id not in doomed
+            }
+            is_another_written = bool(self._held.keys() - set(once))
+            before_s = self._now_s() - GRACE_S if is_another_written else math.inf
+            own = {found for agent in doomed.values() for found in self._references_of(agent)}
+            records = [record for agent in doomed.values() for record in agent.records]
+            return replace(
+                self._collected(own, before_s),
+                n_agents=len(doomed),
+                n_records=len(records),
+                record_bytes=sum(len(record.data) for record in records),
+            )
+
+    async def collect(self, older_than_s: float = GRACE_S) -> Removed:
+        await checkpoint()
+        self._check_open()
+        return self._collected(set(self._artifacts), self._now_s() - older_than_s)
+
+    async def sizes(self) -> StoreSizes:
+        await checkpoint()
+        self._check_open()
+        return sizes_of(
+            [agent.row for agent in self._agents.values()],
+            {key: sum(len(record.data) for record in agent.records) for key, agent in self._agents.items()},
+            {agent_id: self._references_of(agent) for agent_id, agent in self._agents.items()},
+            {artifact_id: len(data) for artifact_id, data in self._artifacts.items()},
+            FileSize(),
+        )
+
+    @asynccontextmanager
+    async def _held_for_keeping(self, root_ids: Sequence[AgentId]) -> AsyncGenerator[None]:
+        await checkpoint()
+        self._check_open()
+        for root_id in root_ids:
+            if root_id not in self._agents or self._agents[root_id].row.root_id != root_id:
+                raise UnknownSession(f"there is no session {root_id!r} in this store in memory")
+        async with AsyncExitStack() as leases:
+            for root_id in root_ids:
+                await leases.enter_async_context(await self.lease(root_id))
+            yield
+
+    def _references_of(self, agent: _Agent) -> set[str]:
+        return {found for record in agent.records for found in referred(record.data, self._artifacts)}
+
+    def _collected(self, artifact_ids: set[str], before_s: float) -> Removed:
+        """Removes those of the artifacts that nothing refers to and that were put up to this time."""
+        used = {found for agent in self._agents.values() for found in self._references_of(agent)}
+        unreferred = sorted(artifact_ids - used)
+        spared = [len(self._artifacts[key]) for key in unreferred if self._put_at_s[key] > before_s]
+        gone = [key for key in unreferred if self._put_at_s[key] <= before_s]
+        removed = [len(self._artifacts.pop(key)) for key in gone]
+        return Removed(
+            n_artifacts=len(removed),
+            artifact_bytes=sum(removed),
+            n_spared=len(spared),
+            spared_bytes=sum(spared),
+        )
 
     def _check_open(self) -> None:
         if self._n_users == 0:

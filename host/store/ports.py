@@ -8,8 +8,12 @@ from typing import Protocol, Self, TypeAlias
 from actors.address import AgentId
 from actors.ports import Log
 from actors.records import AgentOpened, AgentRole, Record
+from host.store.sizes import Removed, StoreSizes
 
 Done: TypeAlias = Callable[[Exception | None], None]
+
+GRACE_S = 86_400.0
+"""How long an artifact stays that nothing refers to: it is put before the record that will refer to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class AgentRow:
 
     `title` is the beginning of the first message that gave the agent its
     work, from a user or its coordinator; None before there is one.
+    `archived_at` says of a root when its session was archived; None for one
+    that is not, and for all other agents.
     """
 
     agent_id: AgentId
@@ -50,6 +56,7 @@ class AgentRow:
     updated_at: float
     n_records: int
     title: str | None
+    archived_at: float | None = None
 
 
 class AgentLog(Log, Protocol):
@@ -177,8 +184,57 @@ class Store(Protocol):
 
 
 class Keeping(Protocol):
-    """What people do with whole sessions; a store that a host runs on need not have it."""
+    """What people do with whole sessions; a store that a host runs on need not have it.
+
+    Sessions are named by their roots. Archiving and deleting take the lease
+    of the session meanwhile, so neither touches one that is being written.
+    """
 
     async def create_all(self, logs: Sequence[tuple[AgentOpened, tuple[Record, ...]]]) -> None:
         """Several new logs at once, as `Store.create` makes one: all of them are stored or none."""
+        ...
+
+    async def archive(self, root_id: AgentId, is_archived: bool = True) -> None:
+        """Puts the session out of sight or back; nothing of it changes.
+
+        What is appended to one of its logs brings it back by itself.
+
+        Raises:
+            UnknownSession: there is no such session.
+            SessionBusy: somebody writes it.
+        """
+        ...
+
+    async def delete(self, *root_ids: AgentId) -> Removed:
+        """Removes sessions for good: records, agents, titles, and their artifacts that no other refers to.
+
+        People delete because of secrets, so the artifacts go at once, however
+        new, while nobody writes another session of the store; else those put
+        less than `GRACE_S` ago stay, as the other may have put the same bytes
+        and not yet recorded it. `collect` takes them later.
+
+        What goes is overwritten in the files, not on the disk below them. The
+        epochs of the leases stay, so that a writer of before is refused.
+
+        A large session goes in pieces. If the process dies between them, its
+        beginning is left, in the archive, and can be deleted again.
+
+        Raises:
+            UnknownSession: one of them is not there; nothing was removed.
+            SessionBusy: somebody writes one of them; nothing was removed.
+            StoreUnavailable: a full disk, say; what is left is sound.
+        """
+        ...
+
+    async def collect(self, older_than_s: float = GRACE_S) -> Removed:
+        """Removes the artifacts that no record refers to and that were put longer ago than this.
+
+        Every 64 digits in a record that are the id of an artifact count as a
+        reference. Others may write meanwhile, if the time is long enough for
+        them to record what they put.
+        """
+        ...
+
+    async def sizes(self) -> StoreSizes:
+        """How much room every session takes, and what else is in the store; reads all of it."""
         ...

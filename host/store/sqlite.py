@@ -15,13 +15,14 @@ from actors.address import AgentId
 from actors.errors import LogFailed
 from actors.records import AgentOpened, Record
 from host.errors import StoreUnavailable, UnknownSession
-from host.store import sqlite_table
+from host.store import sqlite_keeping, sqlite_table
 from host.store.codec import decode_log
 from host.store.holder import Holder
 from host.store.lease_file import take_lease_file
-from host.store.ports import AgentLog, AgentRow, Done, Lease, LoadedLog
+from host.store.ports import GRACE_S, AgentLog, AgentRow, Done, Lease, LoadedLog
 from host.store.reading import ReadFile, open_for_reading
 from host.store.schema import Durability, open_database
+from host.store.sizes import Removed, StoreSizes
 from host.store.sqlite_thread import Call, OpenFile, SqliteThread
 from host.store.store_lock import lease_folder, share_store, share_store_to_read
 from host.store.streams import Stream, Submission, submission
@@ -183,6 +184,27 @@ class SqliteStore:
         if not _can_be_id(artifact_id):
             return None
         return await self._call(lambda file: sqlite_table.get_artifact(file.connection, artifact_id))
+
+    async def archive(self, root_id: AgentId, is_archived: bool = True) -> None:
+        self._check_id(root_id)
+        self._check_writable()
+        async with sqlite_keeping.held(self._call, self.lease, (root_id,)):
+            await sqlite_keeping.archive(self._call, root_id, is_archived=is_archived)
+
+    async def delete(self, *root_ids: AgentId) -> Removed:
+        for root_id in root_ids:
+            self._check_id(root_id)
+        self._check_writable()
+        once = tuple(dict.fromkeys(root_ids))
+        async with sqlite_keeping.held(self._call, self.lease, once):
+            return await sqlite_keeping.delete(self._call, once)
+
+    async def collect(self, older_than_s: float = GRACE_S) -> Removed:
+        self._check_writable()
+        return await sqlite_keeping.collect(self._call, older_than_s)
+
+    async def sizes(self) -> StoreSizes:
+        return await sqlite_keeping.sizes(self._call)
 
     async def _call(self, work: Callable[[OpenFile], T]) -> T:
         results: list[T] = []
