@@ -138,18 +138,22 @@ class Actor:
             ActorStopped: the agent has ended, or ends meanwhile.
         """
         async with self._one_at_a_time:
+            self._check_not_stopped()  # it would never come to rest again
             self._n_rests += 1
             try:
                 self._rested = anyio.Event()
                 self.cancel_turn()
                 self.mailbox.bell.ring()
                 await self._rested.wait()
-                if self.is_stopping:
-                    raise ActorStopped(f"{self.name} was stopped")
+                self._check_not_stopped()
                 yield
             finally:
                 self._n_rests -= 1
                 self.mailbox.bell.ring()
+
+    def _check_not_stopped(self) -> None:
+        if self.is_stopping:
+            raise ActorStopped(f"{self.name} was stopped")
 
     def cancel_turn(self) -> bool:
         """Cancels the running turn; says whether there was one. Its steers become the next turn's input."""
