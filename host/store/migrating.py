@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from actors.address import AgentId
-from host.errors import StoreError, StoreTooNew, StoreUnavailable
+from host.errors import StoreDamaged, StoreError, StoreTooNew, StoreUnavailable
 from host.store.chain import first_link, link
 from host.store.codec import EncodedRecord
 
@@ -122,6 +122,7 @@ def check_version(connection: sqlite3.Connection, path: Path, supported: int) ->
     Raises:
         StoreTooNew: it is higher than what is supported.
         StoreUnavailable: not a store's file.
+        StoreDamaged: it has lost its tables.
     """
     found = _version(connection, path)
     if found > supported:
@@ -137,6 +138,11 @@ def check_version(connection: sqlite3.Connection, path: Path, supported: int) ->
 def _version(connection: sqlite3.Connection, path: Path) -> int:
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not tables:
+        (n_pages,) = connection.execute("PRAGMA page_count").fetchone()
+        if n_pages > 1:  # new tables would be laid over what is there
+            raise StoreDamaged(
+                f"the store {path} is damaged: its tables are lost, and it has {n_pages} pages"
+            )
         return 0
     row = None
     if "meta" in tables:

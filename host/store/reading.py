@@ -45,7 +45,7 @@ def open_for_reading(path: Path) -> ReadFile:
             raise StoreUnavailable(f"the store {path} is empty: nothing was ever stored in it")
         for statement in READ_AS_NEWEST.get(version, ()):
             connection.execute(statement)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:
         connection.close()
         raise unavailable(path, error) from error
     except BaseException:

@@ -117,7 +117,7 @@ def _bring_up(
     try:
         found = check_version(connection, path, newest)  # before anything is changed in a file of others
         _configure(connection, path, durability)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:  # SQLite quotes a broken definition as it stands there
         raise unavailable(path, error) from error
     try:
         migrate(connection, path, migrations)
@@ -128,8 +128,8 @@ def _bring_up(
 
 def unavailable(path: Path, error: Exception) -> StoreError:
     """What an error of SQLite or the system means for the store."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what makes it finer
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT) or isinstance(error, UnicodeError):
         return StoreDamaged(f"the store {path} is damaged: {error}")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreUnavailable(

@@ -60,11 +60,11 @@ def _begun(path: Path) -> sqlite3.Connection | None:
             name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         }
         (n_pages,) = connection.execute("PRAGMA page_count").fetchone()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:
         connection.close()
-        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        if isinstance(reason := unavailable(path, error), StoreDamaged):
             return None
-        raise unavailable(path, error) from error
+        raise reason from error
     if {"agents", "records"} <= names or (not names and n_pages <= 1):
         return connection
     connection.close()
