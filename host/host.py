@@ -236,7 +236,11 @@ class Host:
         return tuple(Session(living, self._now.crew) for living in self._directory)
 
     async def sessions(self) -> tuple[AgentRow, ...]:
-        """What the store holds: one row for each main agent, newest work last."""
+        """What the store holds: one row for each main agent, newest work last.
+
+        Those in the archive too: their `archived_at` says so. One that is gone on
+        with comes out of it with its next record.
+        """
         rows = await self._store.agents()
         mains = (row for row in rows if row.role is AgentRole.MAIN)
         return tuple(sorted(mains, key=lambda row: row.updated_at))

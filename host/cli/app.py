@@ -4,10 +4,13 @@ from typing import Annotated
 
 import typer
 
+from host.cli.archive import archive
 from host.cli.ask import ask
 from host.cli.chat import chat
 from host.cli.check import check
+from host.cli.collect import collect
 from host.cli.context import context
+from host.cli.delete import delete
 from host.cli.demo import demo
 from host.cli.doctor import doctor
 from host.cli.export import export
@@ -19,6 +22,7 @@ from host.cli.project import project
 from host.cli.resume import resume
 from host.cli.run import run
 from host.cli.sessions import sessions
+from host.cli.size import size
 
 app = typer.Typer(
     help="A host for agents: they work, talk to each other and to you, and nothing accepted is lost.",
@@ -48,7 +52,8 @@ def callboard(
     """A host for agents: they work, talk to each other and to you, and nothing accepted is lost."""
 
 
-for command in (chat, ask, run, sessions, resume, log, context, export, project, check, doctor, init, demo):
+_STORED = (sessions, resume, log, archive, delete, size, collect, doctor)
+for command in (chat, ask, run, *_STORED, context, export, project, check, init, demo):
     app.command()(command)
 app.command(name="import")(import_)
 app.add_typer(model, name="model")

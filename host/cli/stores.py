@@ -23,7 +23,15 @@ def store_to_read(settings: Settings) -> SqliteStore:
     path = Path(_file(settings).path)
     if not path.exists():  # opening it would make one
         raise StoreUnavailable(f"there is no store {visible(str(path))}")
-    return SqliteStore(path)
+    return SqliteStore(path, read_only=True)
+
+
+def store_if_there(settings: Settings) -> SqliteStore | None:
+    """The store that the settings name, to be read only; None where there is none yet, or only in memory."""
+    config = load_config(Path.cwd(), os.environ, settings.arguments())
+    if config.store == IN_MEMORY or not Path(config.store).exists():
+        return None
+    return SqliteStore(Path(config.store), read_only=True)
 
 
 @contextmanager
@@ -34,6 +42,19 @@ def naming_the_doctor() -> Iterator[None]:
     except StoreDamaged as error:
         text = f"{error}; `callboard doctor` tells what can still be read"
         raise StoreDamaged(text, agent_id=error.agent_id, seq=error.seq) from error
+
+
+def store_to_change(settings: Settings) -> SqliteStore:
+    """The store that the settings name, which must be there.
+
+    Raises:
+        StoreUnavailable: there is none.
+        ConfigInvalid, BadInput: the settings name no file.
+    """
+    store = _file(settings)
+    if not store.path.exists():
+        raise StoreUnavailable(f"there is no store {visible(str(store.path))}")
+    return store
 
 
 def store_to_write(settings: Settings) -> SqliteStore:

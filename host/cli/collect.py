@@ -1,0 +1,32 @@
+"""`callboard collect`"""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from host.cli.options import Settings, StoreOption
+
+if TYPE_CHECKING:
+    from host.cli.launch import Signals
+
+
+def collect(store: StoreOption = None) -> None:
+    """Remove large texts that no session refers to and that are over a day old, and shorten the store's file.
+
+    Shortening copies the file, and waits for a moment when nothing else has the store open.
+    """
+    from host.cli.launch import launch
+
+    async def work(signals: "Signals") -> int:
+        from math import inf
+
+        from host.cli.stores import store_to_change
+        from host.cli.tidying import collect_and_tell, give_back
+
+        opened = store_to_change(Settings(store=store))
+        async with opened:
+            size = await collect_and_tell(opened, is_all=True)
+        await give_back(opened.path, size, at_most_bytes=inf)
+        return 0
+
+    raise typer.Exit(launch(work))

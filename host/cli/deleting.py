@@ -1,0 +1,113 @@
+"""What `callboard delete` does."""
+
+import sys
+import time
+from collections.abc import Sequence
+from shutil import get_terminal_size
+
+from actors.address import AgentId
+from actors.errors import BadInput
+from host.cli.amounts import bytes_text, count_text
+from host.cli.boundary import ExitCode
+from host.cli.choosing import Choice
+from host.cli.columns import table
+from host.cli.keyboard import is_terminal
+from host.cli.options import Settings
+from host.cli.output import put
+from host.cli.reading import standard_input
+from host.cli.stored import StoredSession, stored_sessions
+from host.cli.stores import store_to_change, store_to_read
+from host.cli.tidying import collect_and_tell, give_back
+from host.errors import SessionBusy
+from host.store.sizes import Removed
+from host.store.sqlite import SqliteStore
+
+_COLUMNS = ("id", "name", "title", "records", "last activity")
+_TITLE, _RECORDS = 2, 3
+
+
+async def delete_sessions(choice: Choice, settings: Settings, *, is_dry: bool, is_sure: bool) -> ExitCode:
+    """Shows the sessions, asks, deletes them and says what that gave.
+
+    Raises:
+        BadInput: nobody can be asked.
+        UnknownSession, StoreError: see `Choice.among` and the store.
+    """
+    async with store_to_read(settings) as store:
+        chosen = choice.among(stored_sessions(await store.agents()), time.time())
+    if not chosen:
+        put("no session is meant; nothing was deleted\n")
+        return ExitCode.DONE
+    if is_dry or not is_sure:
+        _show(chosen)
+    if is_dry:
+        return ExitCode.DONE
+    if not is_sure and not await _is_wanted(len(chosen)):
+        put("nothing was deleted\n")
+        return ExitCode.DONE
+    store = store_to_change(settings)
+    async with store:
+        left = await _delete(store, chosen)
+        size = await collect_and_tell(store)
+    await give_back(store.path, size)
+    for text in left:
+        print(f"callboard: {text}", file=sys.stderr)
+    return ExitCode.FAILED if left else ExitCode.DONE
+
+
+def _show(chosen: Sequence[StoredSession]) -> None:
+    rows = [
+        (each.root.agent_id, each.root.name, each.title, f"{each.n_records:,}", each.last) for each in chosen
+    ]
+    if sys.stdout.isatty():
+        lines = table(_COLUMNS, rows, width=get_terminal_size().columns, elastic=_TITLE, at_right={_RECORDS})
+    else:
+        lines = ["\t".join(row) for row in rows]
+    put("\n".join(lines) + "\n")
+
+
+async def _is_wanted(n_sessions: int) -> bool:
+    if not is_terminal(sys.stdin, sys.stdout):
+        raise BadInput("nobody can be asked here: nothing was deleted; say --yes to delete without asking")
+    what = "this session" if n_sessions == 1 else f"these {n_sessions:,} sessions"
+    put(f"Delete {what} for good? [y/N] ")
+    answer = await standard_input().next()
+    return (answer or "").strip().lower() in ("y", "yes")
+
+
+async def _delete(store: SqliteStore, chosen: Sequence[StoredSession]) -> list[str]:
+    """Deletes those that are as they were when they were chosen; says of the others why they stay."""
+    now = {session.root.agent_id: session for session in stored_sessions(await store.agents())}
+    left: list[str] = []
+    doomed: list[AgentId] = []
+    for session in chosen:
+        root_id = session.root.agent_id
+        if now.get(root_id) == session:
+            doomed.append(root_id)
+        elif root_id in now:
+            left.append(f"session {root_id} was changed meanwhile and stays")
+    while doomed:
+        try:
+            _tell(len(doomed), await store.delete(*doomed))
+            break
+        except SessionBusy as busy:
+            left.append(str(busy))
+            doomed = [root_id for root_id in doomed if root_id != busy.root_id]
+    return left
+
+
+def _tell(n_sessions: int, removed: Removed) -> None:
+    records = f"{count_text(removed.n_records, 'record')} ({bytes_text(removed.record_bytes)})"
+    artifacts = ""
+    if removed.n_artifacts:
+        artifacts = (
+            f" and {count_text(removed.n_artifacts, 'large text')} ({bytes_text(removed.artifact_bytes)})"
+        )
+    put(f"deleted {count_text(n_sessions, 'session')}: {records}{artifacts}\n")
+    if removed.n_spared:
+        verb = "stays" if removed.n_spared == 1 else "stay"
+        put(
+            f"{count_text(removed.n_spared, 'large text')} ({bytes_text(removed.spared_bytes)}) {verb} for"
+            " now: another session is at work and may have stored the same; `callboard collect` removes"
+            " what is over a day old\n"
+        )
