@@ -115,8 +115,6 @@ def _put_one(job: _Job) -> None:
 
 
 def _remove_if_empty(folder: str) -> None:
-    if os.path.realpath(folder) != folder:
-        return
     try:
         os.rmdir(folder)
     except OSError as exc:

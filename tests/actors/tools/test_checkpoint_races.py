@@ -1,7 +1,9 @@
 """Write and Edit while somebody else changes the same file, or the call is cancelled."""
 
 import os
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import anyio
@@ -9,6 +11,7 @@ import pytest
 
 from actors.errors import BadInput
 from actors.records import FileChanging
+from actors.tools.files import Stamp, replace_file
 from tests.actors.tools.watched import CHANGES, TOOLS, Watched, context_of, use
 
 
@@ -55,6 +58,44 @@ def test_a_file_that_appears_in_the_last_moment_is_not_written_over(tmp_path: Pa
         use(context, "Write", path="f", content="new")
     assert file.read_text() == "theirs"
     assert os.listdir(tmp_path) == ["f"]
+
+
+class Meddling(dict[Path, Stamp]):
+    """What an agent has seen; the file changes right before one looks for the second time."""
+
+    n_looks = 0
+
+    def get(self, file: Path, default: Stamp | None = None) -> Stamp | None:  # type: ignore[override] # one of three
+        self.n_looks += 1
+        if self.n_looks == 2:
+            overwritten(file)
+        return super().get(file, default)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_file_that_changes_while_it_is_read_is_not_recorded(tmp_path: Path, name: str) -> None:
+    file, host = tmp_path / "f", Watched()
+    file.write_text("old")
+    context = context_of(host, file)
+    context.files_read = Meddling(context.files_read)
+    with pytest.raises(BadInput, match="f has changed since you read it"):
+        use(context, name, path="f", **CHANGES[name])
+    assert (file.read_text(), host.steps) == ("theirs", [])
+
+
+def test_nobody_of_this_process_comes_between_the_last_look_and_the_change(tmp_path: Path) -> None:
+    both_look = threading.Barrier(2, timeout=0.1)
+
+    def look() -> None:
+        both_look.wait()
+
+    def replace(number: int) -> None:
+        replace_file(tmp_path / "f", f"{number}".encode(), look)
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(replace, number) for number in range(2)]:
+            assert isinstance(done.exception(), threading.BrokenBarrierError)
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("old", ["old", None])

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -187,12 +188,11 @@ def test_a_restore_that_is_cancelled_before_its_end_leaves_every_file(
     tmp_path: Path, real_backend: str
 ) -> None:
     desk = Desk(tmp_path, real_backend)
-    for name in ("a", "gone/b"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    for name in ("gone/deep/b", "a"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("old")
         desk.write(name, "new")
-    (tmp_path / "gone/b").unlink()
-    (tmp_path / "gone").rmdir()
+    shutil.rmtree(tmp_path / "gone")
     plan = desk.plan()
 
     async def main() -> None:
