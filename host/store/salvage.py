@@ -5,7 +5,7 @@ import re
 import sqlite3
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,12 +14,12 @@ from actors.history import EntryId
 from actors.ports import Ids
 from actors.records import AgentOpened
 from host.store.carving import Carving
+from host.store.chain import first_link, link
 from host.store.examine import LOST_ARTIFACT, check_version
 from host.store.identity import Hints, Identities
 from host.store.mending import MendedLog, mend
 from host.store.replacing import NewStore, replace_store
 from host.store.schema import open_database, unavailable
-from host.store.sqlite_table import SqliteTable
 from host.store.store_lock import lock_for_repair
 from host.store.streams import Stream, submission
 from host.store.survey import Found, Listing, find
@@ -142,31 +142,34 @@ class _Salvaging:
     def _write(
         self, connection: sqlite3.Connection, found: Found, opened: AgentOpened, log: MendedLog
     ) -> None:
+        """The log with a chain of its own, and its line in the listing as far as that was readable."""
         stream = Stream(opened.agent_id, 0, {}, lambda _: None)
         (part,) = submission([(stream, tuple(log.records))], lambda _: None).parts
-        # Its bytes as they were: encoded anew, a record of an older version might change.
-        part = replace(part, records=tuple(log.encoded), opened=opened)
-        connection.execute("BEGIN IMMEDIATE")
-        table = SqliteTable(connection, {}, self.now_s)
-        table.write(part)
-        table.finish()
-        self._restore_times(connection, found, opened)
-        connection.execute("COMMIT")
-
-    def _restore_times(self, connection: sqlite3.Connection, found: Found, opened: AgentOpened) -> None:
+        rows, head = [], first_link(opened.agent_id)
+        for seq, record in enumerate(log.encoded):
+            head = link(head, record)
+            rows.append((opened.agent_id, seq, record.kind, record.version, record.data, head))
         raw = found.raw or {}
         created, updated, archived = (raw.get(name) for name in ("created_at", "updated_at", "archived_at"))
+        listed = {
+            **{name: getattr(opened, name) for name in ("agent_id", "root_id", "parent_id", "name")},
+            "role": opened.role.value,
+            "created_at": created if isinstance(created, float) else opened.at,
+            "updated_at": updated if isinstance(updated, float) else self.now_s,
+            "n_records": len(rows),
+            "title": part.title if found.row is None else found.row.title,
+            "head": head,
+            "archived_at": archived if isinstance(archived, float) else None,
+        }
+        connection.execute("BEGIN IMMEDIATE")
         connection.execute(
-            "UPDATE agents SET created_at = ?, updated_at = ?, archived_at = ?, title = coalesce(?, title)"
-            " WHERE agent_id = ?",
-            (
-                created if isinstance(created, float) else opened.at,
-                updated if isinstance(updated, float) else self.now_s,
-                archived if isinstance(archived, float) else None,
-                None if found.row is None else found.row.title,
-                opened.agent_id,
-            ),
+            f"INSERT INTO agents ({', '.join(listed)}) VALUES ({', '.join('?' for _ in listed)})",
+            tuple(listed.values()),
         )
+        connection.executemany(
+            "INSERT INTO records (agent_id, seq, kind, version, data, hash) VALUES (?, ?, ?, ?, ?, ?)", rows
+        )
+        connection.execute("COMMIT")
 
     def _artifacts(self, connection: sqlite3.Connection, references: set[str]) -> tuple[int, tuple[str, ...]]:
         """The number of those that are whole, and the ids of those that are not or not there."""
