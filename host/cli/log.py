@@ -50,9 +50,11 @@ def log(
     from host.cli.launch import launch
 
     async def work(signals: "Signals") -> int:
-        from host.cli.log_reading import Wanted, show_log
+        from host.cli.log_reading import show_log
+        from host.cli.log_records import Wanted
 
-        wanted = Wanted.of(agent, everyone=everyone, kinds=kind or (), since=since, last=last)
-        return await show_log(session, wanted, Settings(store=store), is_following=follow, as_json=json)
+        wanted = Wanted.of(agent, everyone=everyone, kinds=kind or (), since=since)
+        settings = Settings(store=store)
+        return await show_log(session, wanted, settings, last=last, is_following=follow, as_json=json)
 
     raise typer.Exit(launch(work))

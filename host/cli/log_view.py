@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from actors.records import Record
 from host.cli.cells import cells, padded
 from host.cli.output import one_line
-from host.store.ports import AgentRow, StoredRecord
+from host.store.ports import AgentRow
 
 _KIND_CELLS = 16
 _TIME_CELLS = 8
@@ -19,14 +20,15 @@ _NO_DAY = ""
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A record and what there is to say of it.
+    """A record and what there is to say of it; `record` None: it cannot be read.
 
     `at` is in seconds since the epoch, None where the record does not say;
     `order` is the time that puts it between those of other agents.
     """
 
     agent: AgentRow
-    stored: StoredRecord
+    seq: int
+    record: Record | None
     at: float | None
     order: float
     kind: str
@@ -49,7 +51,7 @@ class Layout:
         day, time = _day_and_time(told.at)
         if self.width is None:
             names = (told.agent.name,) if self.name_cells else ()
-            lead = (str(told.stored.seq), f"{day} {time}".strip(), *names, told.kind)
+            lead = (str(told.seq), f"{day} {time}".strip(), *names, told.kind)
             yield from ("\t".join((*lead, one_line(point, _WIDE))) for point in told.points)
             return
         if day and day != self._day:
@@ -61,7 +63,7 @@ class Layout:
         names = (
             (padded(one_line(told.agent.name, self.name_cells), self.name_cells),) if self.name_cells else ()
         )
-        lead = _GAP.join((f"{told.stored.seq:>5}", padded(time, _TIME_CELLS), *names))
+        lead = _GAP.join((f"{told.seq:>5}", padded(time, _TIME_CELLS), *names))
         lead = f"{lead}{_GAP}{padded(told.kind, _KIND_CELLS)}{_GAP}"
         indent = " " * cells(lead)
         if width - len(indent) < _LEAST_POINT:  # too narrow for columns

@@ -50,6 +50,11 @@ def test_the_export_of_these_tests_is_whole() -> None:
     assert len(LINES) == 8
 
 
+def test_an_artifact_comes_once() -> None:
+    with pytest.raises(ExportInvalid, match="wanted once, got it twice"):
+        checked(ended([*LINES[:7], LINES[6]]))
+
+
 def test_lines_that_another_program_wrote_with_blanks_are_taken() -> None:
     assert checked(ended([line(number) for number in range(7)])) == checked(WHOLE)
 

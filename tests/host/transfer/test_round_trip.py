@@ -98,14 +98,14 @@ async def test_artifacts_that_records_name_come_along_and_others_do_not(
     new_store: Callable[[], SessionStore],
 ) -> None:
     async with new_store() as store, new_store() as other:
-        named = [await store.put_artifact(bytes([n]) * 100) for n in range(4)]
+        named = [await store.put_artifact(bytes([n]) * 100) for n in range(5)]
         await store.put_artifact(b"nobody names this")
         no_artifact = hashlib.sha256(b"was never stored").hexdigest()
-        texts = (f"as artifact {named[0]};", f"\b{named[1]}", f"\ud800é{named[2]}.")
+        texts = (f"as artifact {named[0]};", f"\b{named[1]}", f"\ud800é{named[2]}.", f"{named[4]}0")
         records = (*said(*texts, no_artifact), SnapshotTaken({named[3]: 1}, 1.0))
         await filled(store, *records)
         result = await imported(other, await exported(store))
-        assert result.n_artifacts == 4
+        assert result.n_artifacts == 5
         for n, artifact_id in enumerate(named):
             assert await other.get_artifact(artifact_id) == bytes([n]) * 100
 
