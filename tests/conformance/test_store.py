@@ -4,7 +4,7 @@ import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,24 @@ class World:
         anyio.run(scenario, self.open_store, backend=self.backend, backend_options=self.options)
 
 
-@pytest.fixture(params=["memory-asyncio", "memory-trio", "sqlite-asyncio", "sqlite-trio"])
+WORLDS = ["memory-asyncio", "memory-trio", "sqlite-asyncio", "sqlite-trio"]
+
+
+@pytest.fixture(params=WORLDS)
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
-    kind, backend = request.param.split("-")
     ticks = count(100)
-    now_s = lambda: float(next(ticks))  # noqa: E731 (a clock that both stores share)
+    return world_of(request.param, tmp_path, lambda: float(next(ticks)))
+
+
+@pytest.fixture(params=WORLDS)
+def world_with_a_wild_clock(request: pytest.FixtureRequest, tmp_path: Path) -> World:
+    """Where each look at the clock shows a time before the last, back beyond 1970, or far in the future."""
+    times_s = chain.from_iterable((1e9 - 1e8 * number, 4e9 + number) for number in count())
+    return world_of(request.param, tmp_path, lambda: next(times_s))
+
+
+def world_of(name: str, tmp_path: Path, now_s: Callable[[], float]) -> World:
+    kind, backend = name.split("-")
     if kind == "memory":
         memory = MemoryStore(now_s=now_s)
         return World(lambda: memory, *(virtual_asyncio() if backend == "asyncio" else virtual_trio()))
@@ -56,6 +69,14 @@ def on_every_store(scenario: Scenario) -> Callable[[World], None]:
 
     test.__name__ = getattr(scenario, "__name__", "test")
     test.__doc__ = scenario.__doc__
+    return test
+
+
+def on_every_store_with_a_wild_clock(scenario: Scenario) -> Callable[[World], None]:
+    def test(world_with_a_wild_clock: World) -> None:
+        world_with_a_wild_clock.run(scenario)
+
+    test.__name__ = getattr(scenario, "__name__", "test")
     return test
 
 
@@ -509,3 +530,27 @@ async def test_what_was_written_is_read_by_another_without_a_lease(open_store: O
         log.submit((CallsStarted(("c1",)),), lambda _: None)
         await store.flush()
         assert (await reader.load(ROOT)).records[1].record == CallsStarted(("c1",))
+
+
+@on_every_store_with_a_wild_clock
+async def test_a_clock_that_jumps_back_changes_times_and_nothing_else(open_store: OpenStore) -> None:
+    children = [AgentId(f"a-child-{number}") for number in range(6)]
+    answers = Answers()
+    epochs = []
+    for child in children:
+        async with open_store() as store, await store.lease(ROOT) as lease:
+            epochs.append(lease.epoch)
+            if child is children[0]:
+                await store.create(opened())
+            await store.create(opened(child, ROOT))
+            log = store.writer(ROOT, (await store.load(ROOT)).next_seq)
+            log.submit((accepted(f"for {child}"), *said(child)), partial(answers.hear, child))
+            await store.flush()
+    async with open_store() as store:
+        assert texts_of(await store.load(ROOT)) == children
+        rows = await store.agents()
+        assert [row.agent_id for row in rows] == [ROOT, *children], "in the order of creation"
+        assert [row.created_at for row in rows] != sorted(row.created_at for row in rows)
+        assert rows[0].title == f"for {children[0]}", "of the first message"
+    assert (answers.labels, set(answers.error_types)) == (children, {None})
+    assert epochs == sorted(set(epochs))
