@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 
@@ -19,9 +19,11 @@ from host.permissions import PermissionMode
 from host.session import Session
 from providers.errors import AuthenticationFailed, StreamBroken
 from providers.model import Request, StopReason
+from providers.script import Call
 from providers.scripted import Answer, Piece, call, cut_call, fail, say, stop, think, wait
 
 N_DEEDS = 5
+N_FORKS = 3
 NAMES = ("ann", "bob")
 
 
@@ -42,6 +44,10 @@ async def change(for_s: float = 0) -> str:
 TOOLS = [look, change, builtin_tools()["Agent"], builtin_tools()["SendMessage"]]
 
 
+def is_root(session: Session) -> bool:
+    return session.fold.opened is not None and session.fold.opened.parent_id is None
+
+
 @dataclass
 class Cast:
     """Who takes part in a program, and what they were promised on the way."""
@@ -51,6 +57,7 @@ class Cast:
     ids: Ids = field(default_factory=CountingIds)
     acknowledged: set[EnvelopeId] = field(default_factory=set)
     roots: list[AgentId] = field(default_factory=list)
+    forks: list[AgentId] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     n_asked: int = 0
     is_resting: bool = False
@@ -83,9 +90,10 @@ class Cast:
             return pieces
         if self.chance(5):
             return [*pieces, cut_call("look")]
-        return [*pieces, *(self.some_call() for _ in range(self.dice.randint(1, 3)))]
+        calls = [self.some_call() for _ in range(self.dice.randint(1, 3))]
+        return [*pieces, *(replace(one, call_id=self.ids.new("call")) for one in calls)]
 
-    def some_call(self) -> Piece:
+    def some_call(self) -> Call:
         kind = self.dice.randrange(10)
         if kind < 3:
             return call("look", {"for_s": self.pause_s()})
@@ -118,6 +126,8 @@ class Cast:
             self.stop_child,
             self.set_mode,
             self.follow,
+            self.rewind,
+            self.fork,
         )
 
     def anybody(self, host: Host) -> Session:
@@ -164,12 +174,29 @@ class Cast:
             self.acknowledged.add(receipt.envelope.id)
 
     async def stop_child(self, host: Host) -> None:
-        children = [session for session in host.agents() if session.name not in NAMES]
+        children = [session for session in host.agents() if not is_root(session)]
         if children and self.chance(40):
             await self.dice.choice(children).stop()
 
     async def set_mode(self, host: Host) -> None:
         host.set_mode(self.anybody(host), self.dice.choice(tuple(PermissionMode)))
+
+    def some_root(self, host: Host) -> Session:
+        return self.dice.choice([session for session in host.agents() if is_root(session)])
+
+    async def rewind(self, host: Host) -> None:
+        session = self.some_root(host)
+        # The newest turns most of the time: of the others little would ever be left.
+        before = self.dice.choice((None, None, *(mark.turn_id for mark in session.turns)))
+        with anyio.move_on_after(self.pause_s() if self.chance(20) else None):
+            # Files are put back in a thread, which would break a clock that jumps.
+            await session.rewind(before, restore_files=self.pace != 1)
+
+    async def fork(self, host: Host) -> None:
+        if len(self.forks) < N_FORKS:
+            session = self.some_root(host)
+            after = self.dice.choice((None, *(mark.turn_id for mark in session.turns if mark.ended)))
+            self.forks.append((await host.fork(session, after=after)).id)
 
     async def person(self, host: Host) -> None:
         for _ in range(N_DEEDS):
