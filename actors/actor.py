@@ -32,6 +32,7 @@ class Actor:
         self._turn_scope: anyio.CancelScope | None = None
         self.is_stopping = False
         self._is_held = False
+        self._is_waiting_for_go = False
         self._open_turn: OpenTurn | None = None
         self._n_rests = 0
         self._rested = anyio.Event()
@@ -89,6 +90,15 @@ class Actor:
         self._is_held = False
         self.mailbox.bell.ring()
 
+    def hold(self) -> None:
+        """No turn begins until `let_go`: what comes waits in the mailbox."""
+        self._is_waiting_for_go = True
+
+    def let_go(self) -> None:
+        """Takes `hold` back; does nothing where there was none."""
+        self._is_waiting_for_go = False
+        self.mailbox.bell.ring()
+
     async def run(self) -> None:
         """Works until stopped or cancelled. Cancelling ends a running turn as cancelled.
 
@@ -99,7 +109,7 @@ class Actor:
             if self._open_turn is not None and not self.is_stopping:
                 await self._work(Turn(self.parts, self._check_for, self._open_turn), ())
             while not self.is_stopping:
-                is_held = self._is_held or self._n_rests > 0
+                is_held = self._is_held or self._is_waiting_for_go or self._n_rests > 0
                 envelopes = () if is_held else next_turn(self.mailbox.waiting())
                 if envelopes:
                     await self._work(Turn(self.parts, self._check_for), envelopes)

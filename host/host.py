@@ -171,6 +171,7 @@ class Host:
         tools: Sequence[Tool] = (),
         agent: Agent | None = None,
         asks_again: bool | None = None,
+        at_rest: bool = False,
     ) -> Session:
         """A stored session with everything that was acknowledged; a turn that was cut off ends as lost.
 
@@ -180,13 +181,16 @@ class Host:
         await. Tools are Python and not stored: of `tools`, those that the session
         had come back. `agent` replaces the stored definition.
 
+        `at_rest` is for looking at it or taking it back: nothing begins by itself
+        or by a message, and no question is asked again, until `Session.go_on`.
+
         Raises:
             UnknownSession: the store has none of this id.
             SessionBusy: another host has it, in this process or another.
             StoreDamaged: its log cannot be read.
             NameTaken: an agent that lives here has its name; `agent` can give it another.
         """
-        tree = await self._now.resuming.resume(AgentId(session_id), tools, agent, asks_again)
+        tree = await self._now.resuming.resume(AgentId(session_id), tools, agent, asks_again, at_rest=at_rest)
         return Session(tree[0], self._now.crew)
 
     async def fork(

@@ -31,6 +31,8 @@ class Resuming:
         tools: Sequence[Tool],
         agent: Agent | None,
         asks_again: bool | None = None,
+        *,
+        at_rest: bool = False,
     ) -> tuple[Living, ...]:
         """A stored session with all its agents, the root first, as far as their logs go.
 
@@ -39,7 +41,7 @@ class Resuming:
         asked now); an agent whose type restarts goes on behind it. What waits
         in the mailboxes is still there, and parents hear what they have not yet
         heard of their children. `agent` replaces the stored definition of the
-        root.
+        root. `at_rest` lets none of them begin a turn; the caller lets them go.
 
         Raises:
             UnknownSession: the store has none of this id.
@@ -52,7 +54,7 @@ class Resuming:
             raise UnknownSession(f"the store has no session {root_id}")
         lease = await store.lease(root_id)
         try:
-            return await self.revive(lease, tools, agent, asks_again)
+            return await self.revive(lease, tools, agent, asks_again, at_rest=at_rest)
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await lease.release()
@@ -65,6 +67,8 @@ class Resuming:
         agent: Agent | None,
         asks_again: bool | None = None,
         claimed: Address | None = None,
+        *,
+        at_rest: bool = False,
     ) -> tuple[Living, ...]:
         """As `resume`, under a lease that the caller releases if this fails.
 
@@ -76,13 +80,15 @@ class Resuming:
         found = [await archive.load(row.agent_id, tools, agent) for row in rows]
         crew.check_still_wanted(None)
         kept, taken_back = _of_the_history(found)
-        tree = self._enlist(kept, asks_again, claimed)
+        tree = self._enlist(kept, False if at_rest else asks_again, claimed)
         tree[0].lease = lease
         for one in taken_back:
             parent = None if one.opened.parent_id is None else crew.directory.get(one.opened.parent_id)
             if parent is not None:
                 parent.actor.mailbox.forget_task(one.opened.agent_id)
         for living in tree:
+            if at_rest:
+                living.actor.hold()
             crew.supervisor.go(living)
         return tree
 

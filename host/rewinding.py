@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from actors.address import Address, AgentId
 from actors.errors import BadInput
 from actors.goals import resume_reminder, tells_goal
@@ -18,10 +20,11 @@ from actors.records import (
     TurnId,
     TurnStarted,
 )
-from actors.state import REWIND_SOURCE, AgentFold, call_ids
+from actors.state import REWIND_SOURCE, AgentFold, call_ids, folded
 from host.crew import Crew
 from host.living import Living
-from host.workspace import carry_out, merged, plan_restore
+from host.store.ports import AgentRow, Store
+from host.workspace import RestorePlan, carry_out, merged, plan_restore
 from providers.model import text_of
 
 _BACK = (
@@ -48,6 +51,45 @@ class RewindReport:
     stopped: tuple[Address, ...]
     files: tuple[FileRestored, ...]
     left: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RewindPreview:
+    """What a rewind would do, as things stand: `agents` are those that these turns had started.
+
+    `text` as in a report.
+    """
+
+    turns: tuple[TurnId, ...]
+    text: str | None
+    agents: tuple[Address, ...]
+    files: RestorePlan
+
+
+async def preview(
+    store: Store, artifacts: Artifacts, root_id: AgentId, before: TurnId | None
+) -> RewindPreview:
+    """What a rewind of this session would do; reads only, so it needs neither host nor lease.
+
+    Raises:
+        BadInput: there is no such turn, or none at all.
+        UnknownSession, StoreDamaged: there is no such session, or it cannot be read.
+    """
+    fold = folded(stored.record for stored in (await store.load(root_id)).records)
+    first = _first(fold, before)
+    turns = tuple(mark.turn_id for mark in fold.turns[first:])
+    entries = fold.history[fold.turns[first].first_entry :]
+    begun = await _begun(store, root_id, turns[0])
+    agents = _started_by(frozenset(call_ids(entries)), begun.children)
+    return RewindPreview(turns, _text(entries), agents, await plan_restore(begun.changes(), artifacts))
+
+
+async def changes_since(store: Store, root_id: AgentId, since: TurnId) -> tuple[FileChanging, ...]:
+    """Every change of a file since the turn began, by the session's agent and those whom it started since.
+
+    In the order in which they happened.
+    """
+    return (await _begun(store, root_id, since)).changes()
 
 
 async def rewind(
@@ -77,12 +119,12 @@ async def rewind(
         first = _first(ledger.fold, before)
         turns = tuple(mark.turn_id for mark in ledger.fold.turns[first:])
         entries = tuple(ledger.fold.history[ledger.fold.turns[first].first_entry :])
-        plan = await plan_restore(await _changes(crew, living, turns[0]), artifacts)
+        plan = await plan_restore(await changes_since(crew.store, living.root_id, turns[0]), artifacts)
         if restores_files:
             plan.check(overwrites)  # before anything is stopped
         stopped = await _stop(crew, living, frozenset(call_ids(entries)))
         # Those who were stopped may have gone on changing files until then.
-        plan = await plan_restore(await _changes(crew, living, turns[0]), artifacts)
+        plan = await plan_restore(await changes_since(crew.store, living.root_id, turns[0]), artifacts)
         files: tuple[FileRestored, ...] = ()
         if restores_files:
             files = await carry_out(plan, artifacts, overwrite=overwrites)
@@ -132,25 +174,56 @@ async def _stop(crew: Crew, living: Living, calls: frozenset[str]) -> tuple[Addr
     return tuple(child.name for child in below)
 
 
-async def _changes(crew: Crew, living: Living, since: TurnId) -> tuple[FileChanging, ...]:
-    """Every change of a file since the turn began, by the agent and those whom it started since, in order."""
-    own = await crew.store.load(living.id)
-    records = tuple(stored.record for stored in own.records)
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """An agent of a session, and the call that started it."""
+
+    row: AgentRow
+    call_id: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What stands in a session's logs since a turn began: of its agent, and of all that it started since."""
+
+    children: tuple[_Child, ...]
+    logs: tuple[tuple[Record, ...], ...]
+
+    def changes(self) -> tuple[FileChanging, ...]:
+        return merged([_changes_in(log) for log in self.logs])
+
+
+async def _begun(store: Store, root_id: AgentId, since: TurnId) -> _Begun:
+    records = await _records(store, root_id)
     start = next(n for n, r in enumerate(records) if isinstance(r, TurnStarted) and r.turn_id == since)
     logs = [records[start:]]
     entries = (e for record in logs[0] if isinstance(record, EntriesAppended) for e in record.entries)
     calls = set(call_ids(entries))
-    started: set[AgentId] = set()
-    for row in await crew.store.agents(living.root_id):  # a parent is older than its children
-        if row.parent_id != living.id and row.parent_id not in started:
+    children: dict[AgentId, _Child] = {}
+    for row in await store.agents(root_id):  # a parent is older than its children
+        if row.parent_id != root_id and row.parent_id not in children:
             continue
-        log = tuple(stored.record for stored in (await crew.store.load(row.agent_id)).records)
+        log = await _records(store, row.agent_id)
         opened = log[0] if log else None
-        is_ours = isinstance(opened, AgentOpened) and opened.spec.get("call_id") in calls
-        if row.parent_id in started or is_ours:
-            started.add(row.agent_id)
+        call_id = opened.spec.get("call_id") if isinstance(opened, AgentOpened) else None
+        if row.parent_id in children or call_id in calls:
+            children[row.agent_id] = _Child(row, call_id)
             logs.append(log)
-    return merged([_changes_in(log) for log in logs])
+    return _Begun(tuple(children.values()), tuple(logs))
+
+
+def _started_by(calls: frozenset[str], children: Iterable[_Child]) -> tuple[Address, ...]:
+    """Those whom these calls of the session's agent started, and all below; not those taken back earlier."""
+    found: dict[AgentId, Address] = {}
+    for child in children:
+        row = child.row
+        if row.parent_id in found or (row.parent_id == row.root_id and child.call_id in calls):
+            found[row.agent_id] = Address(row.name)
+    return tuple(found.values())
+
+
+async def _records(store: Store, agent_id: AgentId) -> tuple[Record, ...]:
+    return tuple(stored.record for stored in (await store.load(agent_id)).records)
 
 
 def _changes_in(records: Iterable[Record]) -> tuple[FileChanging, ...]:

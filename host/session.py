@@ -23,7 +23,7 @@ from host.crew import Crew
 from host.hub import Subscription
 from host.living import Living
 from host.permissions import PermissionMode
-from host.rewinding import RewindReport, rewind
+from host.rewinding import RewindPreview, RewindReport, preview, rewind
 from host.turn_stream import TurnStream
 from host.typed import ResultType
 from providers.model import Usage
@@ -187,6 +187,25 @@ class Session:
             restores_files=restore_files,
             overwrites=overwrite,
         )
+
+    async def preview_rewind(self, before: str | None = None) -> RewindPreview:
+        """What `rewind` would do, as things stand; nothing is changed, and a running turn goes on.
+
+        Raises:
+            BadInput: no such turn, none at all, or a subagent.
+            StoreDamaged: the log cannot be read.
+        """
+        living = self._living
+        if living.parent_id is not None:
+            raise BadInput(f"{living.name} is a subagent; take back the session that it belongs to")
+        services = self._crew.services
+        turn_id = None if before is None else TurnId(before)
+        return await preview(self._crew.store, services.artifacts, living.id, turn_id)
+
+    def go_on(self) -> None:
+        """Lets agents that were resumed `at_rest` begin with what waits for them."""
+        for living in self._crew.directory.tree(self._living.root_id):
+            living.actor.let_go()
 
     # The goal
 
