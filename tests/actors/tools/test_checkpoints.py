@@ -70,12 +70,16 @@ def test_a_store_that_takes_nothing_leaves_the_file_and_says_why(tmp_path: Path,
     assert os.listdir(tmp_path) == ["f"]
 
 
-@pytest.mark.parametrize("path", ["f/below", "folder", "x" * 300])
-def test_what_cannot_be_written_is_not_recorded(tmp_path: Path, path: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [("f/below", "Not a directory"), ("folder", "is a directory"), ("x" * 300, "name too long")],
+)
+def test_what_cannot_be_written_is_not_recorded(tmp_path: Path, path: str, says: str) -> None:
     host = Watched()
     (tmp_path / "f").write_text("old")
+    (tmp_path / "f").chmod(0o755)
     (tmp_path / "folder").mkdir()
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match=says):
         use(context_of(host, tmp_path / "f"), "Write", path=path, content="new")
     assert host.steps == []
 
