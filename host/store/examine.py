@@ -9,7 +9,7 @@ from actors.address import AgentId
 from actors.records import RecordsSkipped
 from host.errors import StoreTooNew
 from host.store.schema import MIGRATIONS
-from host.store.survey import Found, Listing, find, mismatches
+from host.store.survey import Found, Listing, find, mismatches, unreadable_claims
 from host.store.wreck import Wreck
 from host.store.wreck_opening import open_wreck
 
@@ -170,6 +170,8 @@ def of_agent(found: Found, ids: frozenset[AgentId]) -> Iterator[Damage]:
         yield Damage("its line in the listing cannot be read")
     elif opened is not None and (wrong := mismatches(row, opened)):
         yield Damage(f"its line in the listing does not fit its first record: {', '.join(wrong)}")
+    elif unreadable := unreadable_claims(found.raw):
+        yield Damage(f"its line in the listing cannot be read: {', '.join(unreadable)}")
     first = found.verdict.kept[0] if found.verdict.kept else None
     if not found.verdict.parts:
         yield Damage("its log is empty")

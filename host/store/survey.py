@@ -102,6 +102,13 @@ def mismatches(row: AgentRow, opened: AgentOpened) -> Sequence[str]:
     return [name for name in names if getattr(row, name) != getattr(opened, name)]
 
 
+def unreadable_claims(raw: Row) -> Sequence[str]:
+    """The columns of a line of the listing that should tell of its log and do not."""
+    claim = _claim(raw)
+    found = {"n_records": claim.n_records, "head": claim.head}
+    return [name for name, value in found.items() if value is None and name in raw]
+
+
 def _claim(raw: Row) -> Claim:
     n_records, head = raw.get("n_records"), raw.get("head")
     return Claim(

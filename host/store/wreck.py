@@ -101,7 +101,8 @@ class Wreck:
         """
         ask = f"SELECT {self._columns_of('records')} FROM records WHERE agent_id = ?"
         rows, error = self._rows(f"{ask} ORDER BY seq", agent_id)
-        if not error and [row["seq"] for row in rows] == list(range(n_claimed or 0)):
+        is_whole = len(rows) == n_claimed and all(row["seq"] == seq for seq, row in enumerate(rows))
+        if is_whole and not error:
             return rows, {}
         # From the other end: a row whose key is broken ends the way without an error.
         behind, error = self._rows(f"{ask} ORDER BY seq DESC", agent_id)

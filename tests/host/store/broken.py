@@ -119,6 +119,22 @@ def put_beside(path: Path, data: bytes, wal: bytes = b"") -> Path:
     return path
 
 
+def change(path: Path, *statements: str) -> None:
+    """Damages what is stored behind the back of the store."""
+    connection = sqlite3.connect(path)
+    with connection:
+        for statement in statements:
+            assert connection.execute(statement).rowcount > 0, statement
+    connection.close()
+
+
+def damaged_copies(store: Path) -> list[Path]:
+    """The stores that repairs have kept."""
+    return sorted(
+        path for path in store.parent.glob("store.db.damaged-*") if not path.name.endswith(("-wal", "-shm"))
+    )
+
+
 def repaired(path: Path) -> Salvage:
     return repair(path, ids=CountingIds(), now_s=1e9, cwd="/fallback")
 

@@ -4,7 +4,7 @@ A failing case is replayed by the seed or place in its message.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,7 @@ from tests.host.store.samples import OTHER, ROOT, opened, said
 
 _FRAME_BYTES = 24 + PAGE_BYTES
 _WAL_HEADER_BYTES = 32
+N_CHUNKS = 10
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Killed:
             for agent_id in (ROOT, OTHER):
                 logs[agent_id] = await store.create(first := opened(agent_id))
                 written.append((agent_id, first))
-            for number in range(6):
+            for number in range(4):
                 agent_id = (ROOT, OTHER)[number % 2]
                 (record,) = said(f"{number} " + "word " * 100 * number)
                 logs[agent_id].submit((record,), lambda _: None)
@@ -89,13 +90,14 @@ def assert_prefix(path: Path, killed: Killed) -> int:
     return n_found
 
 
-def assert_prefixes(path: Path, killed: Killed, lengths: Iterator[int] | range) -> None:
+def assert_prefixes(path: Path, killed: Killed, lengths: Iterable[int]) -> int:
+    """Gives how many records the longest of these logs has."""
     n_before = 0
     for length in lengths:
         n_found = assert_prefix(put_beside(path, killed.data, killed.wal[:length]), killed)
         assert n_found >= n_before, f"fewer records with {length} bytes of the log than with less"
         n_before = n_found
-    assert n_before == len(killed.records)
+    return n_before
 
 
 def around_frames(killed: Killed) -> Iterator[int]:
@@ -108,14 +110,16 @@ def around_frames(killed: Killed) -> Iterator[int]:
 def test_a_log_that_was_cut_off_gives_back_a_prefix_of_the_transactions(
     tmp_path: Path, killed: Killed
 ) -> None:
-    assert_prefixes(tmp_path / "store.db", killed, around_frames(killed))
+    n_found = assert_prefixes(tmp_path / "store.db", killed, (*around_frames(killed), len(killed.wal)))
+    assert n_found == len(killed.records)
 
 
 @pytest.mark.slow
-def test_a_log_cut_at_every_byte_gives_back_a_prefix(tmp_path: Path, killed: Killed) -> None:
-    # Within a page of a frame, no byte is different from another: every 7th of them stands for the others.
-    lengths = [n for n in range(len(killed.wal) + 1) if n % 7 == 0 or (n - 32) % _FRAME_BYTES < 40]
-    assert_prefixes(tmp_path / "store.db", killed, iter([*lengths, len(killed.wal)]))
+@pytest.mark.parametrize("chunk", range(N_CHUNKS))
+def test_a_log_cut_at_every_byte_gives_back_a_prefix(tmp_path: Path, killed: Killed, chunk: int) -> None:
+    size = len(killed.wal) // N_CHUNKS + 1
+    lengths = range(chunk * size, min((chunk + 1) * size, len(killed.wal) + 1))
+    assert_prefixes(tmp_path / "store.db", killed, lengths)
 
 
 @pytest.mark.parametrize("n_cases", [60, pytest.param(3_000, marks=pytest.mark.slow)])
