@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 
 def collect(store: StoreOption = None) -> None:
-    """Remove large texts that no session refers to and that are over a day old, and shorten the store's file.
+    """Remove large texts that no session refers to and that are over a day old, and write the store anew.
 
-    Shortening copies the file, and waits for a moment when nothing else has the store open.
+    Then nothing of what was deleted is left in it, and the disk has the room back. That copies the store, and
+    is done only while nothing else has it open.
     """
     from host.cli.launch import launch
 
@@ -21,12 +22,12 @@ def collect(store: StoreOption = None) -> None:
         from math import inf
 
         from host.cli.stores import store_to_change
-        from host.cli.tidying import collect_and_tell, give_back
+        from host.cli.tidying import collect_and_tell, write_anew
 
         opened = store_to_change(Settings(store=store))
         async with opened:
             size = await collect_and_tell(opened, is_all=True)
-        await give_back(opened.path, size, at_most_bytes=inf)
+        await write_anew(opened.path, size, at_most_bytes=inf)
         return 0
 
     raise typer.Exit(launch(work))

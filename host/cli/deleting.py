@@ -17,7 +17,7 @@ from host.cli.output import put
 from host.cli.reading import standard_input
 from host.cli.stored import StoredSession, stored_sessions
 from host.cli.stores import store_to_change, store_to_read
-from host.cli.tidying import collect_and_tell, give_back
+from host.cli.tidying import collect_and_tell, write_anew
 from host.errors import SessionBusy
 from host.store.sizes import Removed
 from host.store.sqlite import SqliteStore
@@ -49,7 +49,7 @@ async def delete_sessions(choice: Choice, settings: Settings, *, is_dry: bool, i
     async with store:
         left = await _delete(store, chosen)
         size = await collect_and_tell(store)
-    await give_back(store.path, size)
+    await write_anew(store.path, size)
     for text in left:
         print(f"callboard: {text}", file=sys.stderr)
     return ExitCode.FAILED if left else ExitCode.DONE

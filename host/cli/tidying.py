@@ -11,7 +11,7 @@ from host.store.compacting import compact
 from host.store.ports import Keeping
 from host.store.sizes import FileSize
 
-COMPACTED_UNASKED_BYTES = 256 * 2**20
+UNASKED_BYTES = 256 * 2**20
 
 
 async def collect_and_tell(store: Keeping, *, is_all: bool = False) -> FileSize:
@@ -33,7 +33,7 @@ async def collect_and_tell(store: Keeping, *, is_all: bool = False) -> FileSize:
             f"{count_text(removed.n_spared, 'large text')} ({bytes_text(removed.spared_bytes)}) that nothing"
             f" refers to {verb} not yet a day old\n"
         )
-    if not removed.is_wiped:
+    if not removed.is_wal_empty:
         put(
             "somebody reads the store, so the write-ahead log beside it may still hold what was deleted;"
             " `callboard collect` empties it later\n"
@@ -41,26 +41,26 @@ async def collect_and_tell(store: Keeping, *, is_all: bool = False) -> FileSize:
     return removed.after
 
 
-async def give_back(path: Path, size: FileSize, *, at_most_bytes: float = COMPACTED_UNASKED_BYTES) -> None:
-    """Shortens the file where nobody has it open and copying it does not take long; says what came of it.
+async def write_anew(path: Path, size: FileSize, *, at_most_bytes: float = UNASKED_BYTES) -> None:
+    """Leaves nothing in the file but what is stored, where nobody has it open and it does not take long.
+
+    Says what came of it.
 
     Raises:
         StoreDamaged: it cannot be read whole.
     """
-    free_bytes = size.free_bytes
-    used_bytes = size.file_bytes - free_bytes
-    if not free_bytes:
-        return
-    reason = f"it is larger than {bytes_text(COMPACTED_UNASKED_BYTES)}"
+    used_bytes = size.file_bytes - size.free_bytes
+    reason = f"it is larger than {bytes_text(UNASKED_BYTES)}"
     if used_bytes <= at_most_bytes:
         try:
-            await anyio.to_thread.run_sync(compact, path)
+            n_bytes = await anyio.to_thread.run_sync(compact, path)
         except (StoreBusy, StoreUnavailable) as error:
             reason = str(error)
         else:
-            put(f"the store takes {bytes_text(used_bytes)} now; {bytes_text(free_bytes)} were given back\n")
+            put(f"the store takes {bytes_text(n_bytes)} now, {bytes_text(size.file_bytes)} before\n")
             return
     put(
-        f"{bytes_text(free_bytes)} of the store's file are free for what comes; `callboard collect` gives"
-        f" them back to the disk, which was not done: {reason}\n"
+        f"the store's file was not written anew: {reason}. Until `callboard collect` does that,"
+        f" {bytes_text(size.free_bytes)} in it are only free for what comes, and snippets of deleted text"
+        " may be left in it\n"
     )

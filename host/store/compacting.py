@@ -1,4 +1,6 @@
-"""Writes a store's file anew without its free pages, while nobody has it open.
+"""Writes a store's file anew without its free pages and the gaps in others, while nobody has it open.
+
+Only then nothing is left of what was deleted, and the disk has the room back.
 
 VACUUM would do the same, but the tables would begin at other pages than those
 of every other store, which salvage counts on where the first page is lost.
@@ -17,8 +19,8 @@ from host.store.store_lock import lease_folder, lock_for_repair
 _TABLES = ("meta", "agents", "records", "leases", "artifacts")
 
 
-def compact(path: Path, durability: Durability = "full") -> None:
-    """Leaves a file that holds the same and nothing else.
+def compact(path: Path, durability: Durability = "full") -> int:
+    """Leaves a file that holds the same and nothing else; gives its bytes.
 
     Needs as much disk again as the sessions take. On any error the file is as
     it was.
@@ -37,6 +39,7 @@ def compact(path: Path, durability: Durability = "full") -> None:
             _copy(path, new, durability)
             os.replace(new, path)
             _sync(path.parent)
+            return path.stat().st_size
         except (OSError, sqlite3.Error) as error:
             raise unavailable(path, error) from error
         finally:

@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from actors.address import AgentId
-from host.store.keeping import ROW_BYTES, as_the_disk_allows, check_held, transaction
+from host.store.keeping import PIECE_BYTES, ROW_BYTES, as_the_disk_allows, check_held, transaction
 from host.store.references import referred
 from host.store.sqlite_thread import OpenFile
 
@@ -20,6 +20,7 @@ class Deletion:
 
     root_ids: Sequence[AgentId]
     known: Container[str]
+    piece_bytes: int = PIECE_BYTES
     n_agents: int = 0
     n_records: int = 0
     record_bytes: int = 0
@@ -27,7 +28,7 @@ class Deletion:
 
     def piece(self, file: OpenFile) -> bool:
         """Goes on; True when all of them are gone."""
-        piece = as_the_disk_allows(file, lambda limit: _removed_records(file, self, limit))
+        piece = as_the_disk_allows(file, lambda limit: _removed_records(file, self, limit), self.piece_bytes)
         self.n_agents += piece.n_agents
         self.n_records += piece.n_records
         self.record_bytes += piece.record_bytes

@@ -45,13 +45,12 @@ def archive(file: OpenFile, root_id: AgentId, *, is_archived: bool) -> None:
         )
 
 
-def as_the_disk_allows(file: OpenFile, work: Callable[[int], T]) -> T:
-    """Does the work with a limit in bytes, with a smaller one where the disk is full.
+def as_the_disk_allows(file: OpenFile, work: Callable[[int], T], limit_bytes: int = PIECE_BYTES) -> T:
+    """Does the work with this limit, with a smaller one where the disk is full.
 
     Removing overwrites, and that goes through the write-ahead log: on a full
     disk there is room for little at a time.
     """
-    limit_bytes = PIECE_BYTES
     while True:
         try:
             return work(limit_bytes)

@@ -213,8 +213,9 @@ class Keeping(Protocol):
         less than `GRACE_S` ago stay, as the other may have put the same bytes
         and not yet recorded it. `collect` takes them later.
 
-        What goes is overwritten in the files, not on the disk below them. The
-        epochs of the leases stay, so that a writer of before is refused.
+        What goes is overwritten, but for snippets that SQLite may leave in
+        half-filled pages: they go when the file is compacted. The epochs of the
+        leases stay, so that a writer of before is refused.
 
         A large session goes in pieces. If the process dies between them, its
         beginning is left, in the archive, and can be deleted again.
@@ -231,7 +232,8 @@ class Keeping(Protocol):
 
         Every 64 digits in a record that are the id of an artifact count as a
         reference. Others may write meanwhile, if the time is long enough for
-        them to record what they put.
+        them to record what they put. A session that is copied is safe from its
+        first record on.
         """
         ...
 

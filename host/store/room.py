@@ -17,7 +17,11 @@ def file_size(file: OpenFile) -> FileSize:
 
 
 def overwrite_what_is_removed(file: OpenFile) -> None:
-    """From here on what this connection removes is overwritten with zeros; builds of SQLite differ."""
+    """From here on what this connection removes is overwritten with zeros; builds of SQLite differ.
+
+    Not all of it: a page that was put together from two keeps in its gap what
+    stood there. Only writing the file anew takes that away.
+    """
     file.connection.execute("PRAGMA secure_delete = ON").fetchall()
 
 

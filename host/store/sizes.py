@@ -52,8 +52,8 @@ class Removed:
     """What was taken out of a store.
 
     Artifacts that nothing refers to stay where they may be about to be referred
-    to; `n_spared` counts them. `is_wiped`: nothing of what was removed is in
-    the store's files any more; else it goes with the next checkpoint.
+    to; `n_spared` counts them. `is_wal_empty`: nothing of what was removed is in
+    the write-ahead log any more; else somebody was reading.
     """
 
     n_agents: int = 0
@@ -65,4 +65,4 @@ class Removed:
     spared_bytes: int = 0
     before: FileSize = FileSize()
     after: FileSize = FileSize()
-    is_wiped: bool = True
+    is_wal_empty: bool = True

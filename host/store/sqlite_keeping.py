@@ -62,7 +62,7 @@ async def delete(call: OnItsThread, root_ids: Sequence[AgentId]) -> Removed:
     collection = Collection(scan, sorted(deletion.references), partial(_put_before_s, root_ids=root_ids))
     if collection.left:
         await _finish(call, scan, collection)
-    is_wiped = await call(room.empty_wal)
+    is_wal_empty = await call(room.empty_wal)
     return Removed(
         deletion.n_agents,
         deletion.n_records,
@@ -73,7 +73,7 @@ async def delete(call: OnItsThread, root_ids: Sequence[AgentId]) -> Removed:
         collection.spared_bytes,
         before,
         await call(room.file_size),
-        is_wiped,
+        is_wal_empty,
     )
 
 
@@ -85,7 +85,7 @@ async def collect(call: OnItsThread, older_than_s: float) -> Removed:
     collection = Collection(scan, sorted(artifacts), lambda file: file.now_s() - older_than_s)
     if collection.left:
         await _finish(call, scan, collection)
-    is_wiped = await call(room.empty_wal)
+    is_wal_empty = await call(room.empty_wal)
     return Removed(
         n_artifacts=collection.n_removed,
         artifact_bytes=collection.removed_bytes,
@@ -93,7 +93,7 @@ async def collect(call: OnItsThread, older_than_s: float) -> Removed:
         spared_bytes=collection.spared_bytes,
         before=before,
         after=await call(room.file_size),
-        is_wiped=is_wiped,
+        is_wal_empty=is_wal_empty,
     )
 
 
