@@ -13,6 +13,8 @@ from actors.address import AgentId
 from actors.history import EntryId
 from actors.ports import Ids
 from actors.records import AgentOpened
+from host.errors import StoreBusy
+from host.store.at_work import is_anybody_at_work
 from host.store.carving import Carving
 from host.store.chain import first_link, link
 from host.store.examine import LOST_ARTIFACT, check_version
@@ -20,7 +22,7 @@ from host.store.identity import Hints, Identities
 from host.store.mending import MendedLog, mend
 from host.store.replacing import NewStore, replace_store
 from host.store.schema import open_database, unavailable
-from host.store.store_lock import lock_for_repair
+from host.store.store_lock import lease_folder, lock_for_repair
 from host.store.streams import Stream, submission
 from host.store.survey import Found, Listing, find
 from host.store.verdicts import Verdict
@@ -65,12 +67,14 @@ def repair(path: Path, *, ids: Ids, now_s: float, cwd: str) -> Salvage:
     damaged store or the new one.
 
     Raises:
-        StoreUnavailable: somebody has it open, it is not there or no store's file, or the new
-            one cannot be written.
+        StoreBusy: somebody has it open.
+        StoreUnavailable: it is not there or no store's file, or the new one cannot be written.
         StoreDamaged: nothing of a store can be found in it.
         StoreTooNew: a newer version of the program wrote it.
     """
     with lock_for_repair(path):
+        if is_anybody_at_work(lease_folder(path), ()):  # an older program, which does not lock the store
+            raise StoreBusy(f"a session of the store {path} is being written; end that, then try again")
         new = NewStore.beside(path)
         kept_as = _unused(path, now_s)
         try:

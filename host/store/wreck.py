@@ -34,7 +34,14 @@ class Wreck:
     @property
     def has_hashes(self) -> bool:
         """Whether records carry hashes, which those of version 1 do not."""
-        return "hash" in self._columns_of("records")
+        if "hash" not in self._columns_of("records"):
+            return False
+        if not self.has_lost_first_page:
+            return True
+        ends = (
+            self._rows(f"SELECT hash FROM records ORDER BY agent_id {o} LIMIT 1") for o in ("ASC", "DESC")
+        )
+        return any(row["hash"] is not None for rows, _ in ends for row in rows)
 
     def complaints(self, limit: int = 100) -> tuple[str, ...]:
         """What SQLite's own check says; empty where it finds nothing."""

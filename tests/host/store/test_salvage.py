@@ -12,7 +12,10 @@ from actors.records import AgentOpened, AgentRole, RecordsSkipped, TurnStop
 from host.errors import StoreBusy, StoreDamaged, StoreTooNew, StoreUnavailable
 from host.ids import CountingIds
 from host.store.examine import examine
+from host.store.holder import Holder
+from host.store.lease_file import take_lease_file
 from host.store.sqlite import SqliteStore
+from host.store.store_lock import lease_folder
 from providers.scripted import ScriptedProvider, always
 from tests.host.hosts import scripted_host
 from tests.host.store.broken import (
@@ -158,6 +161,15 @@ def test_a_store_of_version_1_is_repaired_into_one_of_today(tmp_path: Path) -> N
     assert seen.n_skipped == sum(agent.n_skipped for agent in salvage.agents) > 0
 
 
+def test_a_store_of_version_1_without_its_first_page_keeps_its_records(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    data = (Path(__file__).parent / "data" / "version-1.db").read_bytes()
+    path.write_bytes(bytes(PAGE_BYTES) + data[PAGE_BYTES:])
+    salvage = repaired(path)
+    assert [agent.n_skipped for agent in salvage.agents] == [0, 0, 0]
+    assert sum(agent.n_kept for agent in salvage.agents) == 57
+
+
 def test_pages_below_a_lost_page_are_found(store: Path) -> None:
     written_to(store.with_name("larger.db"), n_records=200)
     data = bytearray(store.with_name("larger.db").read_bytes())
@@ -182,6 +194,16 @@ def test_a_store_in_use_is_not_repaired(store: Path, written: Written) -> None:
 
     anyio.run(main)
     assert damaged_copies(store) == []
+
+
+def test_a_session_that_an_older_program_writes_keeps_the_store_from_being_repaired(
+    store: Path, written: Written
+) -> None:
+    held = take_lease_file(lease_folder(store), Holder(ROOT, 1, 1.0))
+    with pytest.raises(StoreBusy):
+        repaired(store)
+    held.release()
+    repaired(store)
 
 
 def test_what_is_no_store_is_not_repaired(store: Path) -> None:
