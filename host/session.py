@@ -22,6 +22,7 @@ from actors.state import AgentFold, Goal, TurnMark
 from host.crew import Crew
 from host.hub import Subscription
 from host.living import Living
+from host.outline import TurnOutline, outline
 from host.permissions import PermissionMode
 from host.rewinding import RewindPreview, RewindReport, preview, rewind
 from host.turn_stream import TurnStream
@@ -187,6 +188,14 @@ class Session:
             restores_files=restore_files,
             overwrites=overwrite,
         )
+
+    async def outline(self) -> tuple[TurnOutline, ...]:
+        """The turns in short, with the files that each changed, oldest first.
+
+        Raises:
+            StoreDamaged: a log of the session cannot be read.
+        """
+        return await outline(self._crew.store, self.id)
 
     async def preview_rewind(self, before: str | None = None) -> RewindPreview:
         """What `rewind` would do, as things stand; nothing is changed, and a running turn goes on.

@@ -14,12 +14,14 @@ from host.cli.delete import delete
 from host.cli.demo import demo
 from host.cli.doctor import doctor
 from host.cli.export import export
+from host.cli.fork import fork
 from host.cli.import_ import import_
 from host.cli.init import init
 from host.cli.log import log
 from host.cli.model import model
 from host.cli.project import project
 from host.cli.resume import resume
+from host.cli.rewind import rewind
 from host.cli.run import run
 from host.cli.sessions import sessions
 from host.cli.size import size
@@ -52,7 +54,7 @@ def callboard(
     """A host for agents: they work, talk to each other and to you, and nothing accepted is lost."""
 
 
-_STORED = (sessions, resume, log, archive, delete, size, collect, doctor)
+_STORED = (sessions, resume, rewind, fork, log, archive, delete, size, collect, doctor)
 for command in (chat, ask, run, *_STORED, context, export, project, check, init, demo):
     app.command()(command)
 app.command(name="import")(import_)

@@ -50,9 +50,10 @@ def _told(error: BaseException) -> int:
 def exit_code_of(error: BaseException) -> ExitCode:
     """1 where something was tried and failed, 2 where it could not even be tried."""
     from actors.errors import ActorStopped, LogFailed, TurnFailed
+    from host.errors import RestoreFailed
 
-    is_attempt = isinstance(error, TurnFailed | ActorStopped | LogFailed | InstallFailed | OutputFailed)
-    return ExitCode.FAILED if is_attempt else ExitCode.UNUSABLE
+    attempts = TurnFailed | ActorStopped | LogFailed | RestoreFailed | InstallFailed | OutputFailed
+    return ExitCode.FAILED if isinstance(error, attempts) else ExitCode.UNUSABLE
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
