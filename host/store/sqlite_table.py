@@ -18,34 +18,66 @@ from host.store.streams import Part, row_of
 _COLUMNS = tuple(field.name for field in fields(AgentRow))
 _ROW = ", ".join(_COLUMNS)
 
+_MAX_KNOWN = 10_000
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the listing says of one log, with what this transaction adds to it."""
+
+    root_id: AgentId
+    n_records: int
+    head: bytes
+    title: str | None = None
+
 
 @dataclass(slots=True)
 class SqliteTable:
-    """`host.store.streams.Table` for one transaction.
+    """`host.store.streams.Table`, from one transaction to the next.
 
     `held` are the leases of this store, root to epoch. What was looked up is
-    kept: nobody else writes while the transaction lasts.
+    kept: inside a transaction nobody else writes, and at the beginning of the
+    next one SQLite tells whether anybody else has written since. Whoever
+    changes rows or leases on this connection in another way calls `forget`.
     """
 
     connection: sqlite3.Connection
     held: Mapping[AgentId, int]
-    now_s: float
-    _sessions: dict[AgentId, tuple[AgentId, int]] = field(default_factory=dict)
-    _heads: dict[AgentId, bytes] = field(default_factory=dict)
+    now_s: float = 0.0
+    _data_version: int = -1
+    _known: dict[AgentId, _Known] = field(default_factory=dict)
     _epochs: dict[AgentId, int | None] = field(default_factory=dict)
-    _titles: dict[AgentId, str | None] = field(default_factory=dict)
+    _shown: set[AgentId] = field(default_factory=set)
+    _changed: dict[AgentId, _Known] = field(default_factory=dict)
+    _rows: list[tuple[AgentId, int, str, int, bytes, bytes]] = field(default_factory=list)
+
+    def begin(self, now_s: float) -> None:
+        """Begins a transaction; only this connection writes until it ends."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        self.now_s = now_s
+        # Asked inside the transaction: the answer then holds until it ends. Own commits do not count.
+        (version,) = self.connection.execute("PRAGMA data_version").fetchone()
+        if version != self._data_version or len(self._known) > _MAX_KNOWN:
+            self.forget()
+        self._data_version = version
+
+    def forget(self) -> None:
+        """Looks everything up anew from here on."""
+        self._known, self._epochs, self._shown = {}, {}, set()
+        self._changed, self._rows = {}, []
 
     def session_of(self, agent_id: AgentId) -> tuple[AgentId, int] | None:
-        if agent_id not in self._sessions:
+        known = self._known.get(agent_id)
+        if known is None:
             row = self.connection.execute(
                 "SELECT root_id, n_records, head FROM agents WHERE agent_id = ?", (agent_id,)
             ).fetchone()
             if row is None:
                 return None
             root_id, n_records, head = row
-            self._sessions[agent_id] = root_id, n_records
-            self._heads[agent_id] = head or b""  # lost: the next load finds that nothing follows from it
-        return self._sessions[agent_id]
+            # A head that was lost: the next load finds that nothing follows from it.
+            known = self._known[agent_id] = _Known(root_id, n_records, head or b"")
+        return known.root_id, known.n_records
 
     def epoch(self, root_id: AgentId) -> int | None:
         if root_id not in self._epochs:
@@ -58,36 +90,42 @@ class SqliteTable:
         agent_id = part.stream.agent_id
         if part.opened is not None:
             _insert_agent(self.connection, row_of(part.opened, self.now_s))
-            self._sessions[agent_id] = (part.opened.root_id, 0)
-            self._heads[agent_id] = first_link(agent_id)
-        rows = []
-        head = self._heads[agent_id]
+            self._known[agent_id] = _Known(part.opened.root_id, 0, first_link(agent_id))
+        known = self._changed[agent_id] = self._known[agent_id]
         for seq, record in enumerate(part.records, part.first_seq):
-            head = link(head, record)
-            rows.append((agent_id, seq, record.kind, record.version, record.data, head))
-        self._heads[agent_id] = head
-        self.connection.executemany(
-            "INSERT INTO records (agent_id, seq, kind, version, data, hash) VALUES (?, ?, ?, ?, ?, ?)", rows
-        )
-        root_id, n_records = self._sessions[agent_id]
-        self._sessions[agent_id] = (root_id, n_records + len(part.records))
-        self._titles[agent_id] = self._titles.get(agent_id) or part.title
+            known.head = link(known.head, record)
+            self._rows.append((agent_id, seq, record.kind, record.version, record.data, known.head))
+        known.n_records += len(part.records)
+        known.title = known.title or part.title
 
-    def finish(self) -> None:
-        """Brings the listing up to date, once for all that was written."""
+    def commit(self) -> None:
+        """Writes the records, brings the listing up to date once for all of them, and commits."""
+        self.connection.executemany(
+            "INSERT INTO records (agent_id, seq, kind, version, data, hash) VALUES (?, ?, ?, ?, ?, ?)",
+            self._rows,
+        )
         self.connection.executemany(
             "UPDATE agents SET n_records = ?, head = ?, updated_at = ?, title = coalesce(title, ?),"
             " archived_at = NULL WHERE agent_id = ?",
             [
-                (self._sessions[agent_id][1], self._heads[agent_id], self.now_s, title, agent_id)
-                for agent_id, title in self._titles.items()
+                (known.n_records, known.head, self.now_s, known.title, agent_id)
+                for agent_id, known in self._changed.items()
             ],
         )
-        roots = {self._sessions[agent_id][0] for agent_id in self._titles} - self._titles.keys()
+        roots = {known.root_id for known in self._changed.values()} - self._shown
         self.connection.executemany(
             "UPDATE agents SET archived_at = NULL WHERE agent_id = ? AND archived_at IS NOT NULL",
             [(root_id,) for root_id in roots],
         )
+        self.connection.execute("COMMIT")
+        self._shown |= roots
+        self._changed, self._rows = {}, []
+
+    def roll_back(self) -> None:
+        """Nothing of the transaction is kept."""
+        self.forget()
+        if self.connection.in_transaction:  # SQLite rolls back by itself on a full disk, for one
+            self.connection.execute("ROLLBACK")
 
 
 def _insert_agent(connection: sqlite3.Connection, row: AgentRow) -> None:

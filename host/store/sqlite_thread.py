@@ -161,9 +161,10 @@ class SqliteThread:
                 self._post(self._end)
 
     def _serve(self, file: OpenFile) -> None:
+        table = SqliteTable(file.connection, file.epochs)
         while self._take():
             while self._taken:
-                finished = _run_next(file, self._taken)
+                finished = _run_next(file, table, self._taken)
                 del self._taken[: len(finished)]
                 self._post(partial(self._answer, finished))
 
@@ -207,7 +208,7 @@ class SqliteThread:
         self._refuse(left)
 
 
-def _run_next(file: OpenFile, jobs: Sequence[Job]) -> Sequence[Job]:
+def _run_next(file: OpenFile, table: SqliteTable, jobs: Sequence[Job]) -> Sequence[Job]:
     """Runs the submissions at the front as one transaction, or the one call there."""
     group: list[Submission] = []
     for job in jobs:
@@ -217,34 +218,27 @@ def _run_next(file: OpenFile, jobs: Sequence[Job]) -> Sequence[Job]:
             case Call():
                 if not group:
                     job.run(file)
+                    table.forget()  # a lease or rows may be others now
                     return (job,)
                 break
             case _:
                 assert_never(job)
-    _commit(file, group)
+    _commit(file, table, group)
     return group
 
 
-def _commit(file: OpenFile, group: Sequence[Submission]) -> None:
+def _commit(file: OpenFile, table: SqliteTable, group: Sequence[Submission]) -> None:
     """Stores the group durably; on an error of the file all of it is refused."""
-    connection = file.connection
     try:
-        connection.execute("BEGIN IMMEDIATE")
-        table = SqliteTable(connection, file.epochs, file.now_s())
+        table.begin(file.now_s())
         for submitted in group:
             store_submission(submitted, table)
-        table.finish()
-        connection.execute("COMMIT")
+        table.commit()
     except (sqlite3.Error, UnicodeError) as error:
-        _roll_back(connection)
+        table.roll_back()
         for submitted in group:
             if submitted.refusal is None:
                 submitted.refuse(LogFailed(f"not stored: {unavailable(file.path, error)}"))
-
-
-def _roll_back(connection: sqlite3.Connection) -> None:
-    if connection.in_transaction:  # SQLite rolls back by itself on a full disk, for one
-        connection.execute("ROLLBACK")
 
 
 @runtime_checkable

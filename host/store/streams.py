@@ -66,7 +66,8 @@ class Stream:
     has_title: bool = field(default=False, repr=False)
 
     def submit(self, records: tuple[Record, ...], done: Done) -> None:
-        self.send(submission(((self, records),), done))
+        part, failure = _part(self, records)
+        self.send(Submission((part,), done, failure))
 
 
 def submission(parts: Sequence[tuple[AgentLog, tuple[Record, ...]]], done: Done) -> Submission:
@@ -80,20 +81,23 @@ def submission(parts: Sequence[tuple[AgentLog, tuple[Record, ...]]], done: Done)
         if not isinstance(log, Stream):
             raise TypeError(f"submit_many takes logs that a store made; got {type(log).__name__}")
         records_of[log] = records_of.get(log, ()) + records
-    made: list[Part] = []
-    failed: LogFailed | None = None
-    for stream, records in records_of.items():
-        first_seq = stream.next_seq
-        stream.next_seq += len(records)
-        try:
-            encoded = tuple(encode_record(record) for record in records)
-        except LogFailed as error:
-            encoded, failed = (), error
-        opened = records[0] if first_seq == 0 and records and isinstance(records[0], AgentOpened) else None
-        made.append(Part(stream, first_seq, encoded, _title(stream, records), opened))
-    result = Submission(tuple(made), done)
-    result.refusal = failed
-    return result
+    made = [_part(stream, records) for stream, records in records_of.items()]
+    failures = [failure for _, failure in made if failure is not None]
+    return Submission(tuple(part for part, _ in made), done, failures[-1] if failures else None)
+
+
+def _part(stream: Stream, records: tuple[Record, ...]) -> tuple[Part, LogFailed | None]:
+    """The records behind those of before, and why they cannot be stored, if so."""
+    first_seq = stream.next_seq
+    stream.next_seq += len(records)
+    failure: LogFailed | None = None
+    try:
+        encoded = tuple([encode_record(record) for record in records])  # a list is made faster
+    except LogFailed as error:
+        encoded, failure = (), error
+    opened = records[0] if first_seq == 0 and records and isinstance(records[0], AgentOpened) else None
+    title = None if stream.has_title else _title(stream, records)
+    return Part(stream, first_seq, encoded, title, opened), failure
 
 
 class Table(Protocol):
@@ -159,8 +163,6 @@ def _refusal(part: Part, table: Table) -> LogFailed | None:
 
 def _title(stream: Stream, records: tuple[Record, ...]) -> str | None:
     """A title in the records, looked for until this writer has found one."""
-    if stream.has_title:
-        return None
     for record in records:
         if (text := _work_in(record)) is not None:
             stream.has_title = True
