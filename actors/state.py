@@ -177,6 +177,9 @@ class AgentFold:
             if entry.source is not None:
                 self.newest_of[entry.source] = len(self.history)
             self.history.append(entry)
+            # In the history it is taken, though the record of that could not be read back.
+            if isinstance(entry, MessageEntry) and entry.envelope_id in self.waiting:
+                self._take_one(EnvelopeId(entry.envelope_id))
 
     def _accept(self, envelope: Envelope) -> None:
         if envelope.id in self.receipts:
@@ -188,10 +191,13 @@ class AgentFold:
 
     def _take(self, record: EnvelopesTaken) -> None:
         for envelope_id in record.envelope_ids:
-            envelope = self.waiting.pop(envelope_id, None)
-            self.receipts[envelope_id] = ReceiptState.TAKEN
-            if self.turn is not None and envelope is not None:
-                self.turn.envelopes.append(envelope)
+            self._take_one(envelope_id)
+
+    def _take_one(self, envelope_id: EnvelopeId) -> None:
+        envelope = self.waiting.pop(envelope_id, None)
+        self.receipts[envelope_id] = ReceiptState.TAKEN
+        if self.turn is not None and envelope is not None:
+            self.turn.envelopes.append(envelope)
 
     def _end_turn(self, record: TurnEnded) -> None:
         if self.turn is not None:
@@ -228,6 +234,7 @@ class AgentFold:
         for envelope_id in envelope_ids:
             if envelope_id in self.receipts:
                 self.receipts[envelope_id] = state
+                self.waiting.pop(envelope_id, None)  # shown, so taken: as above
 
 
 def folded(records: Iterable[Record]) -> AgentFold:
