@@ -13,7 +13,7 @@ from actors.address import AgentId
 from actors.agent import Agent
 from actors.errors import ActorError
 from actors.events import AgentChanged, WarningRaised
-from actors.records import AgentRole, AgentState, TurnStop
+from actors.records import AgentRole, AgentState, Record, TurnStop
 from actors.state import folded
 from host.config import Config
 from host.host import Host
@@ -150,12 +150,13 @@ class Life:
                 if not all(map(_rests, host.agents())):
                     still_since = anyio.current_time()
         for session in host.agents():
-            again = folded(await records_of(self._store, session.id))
+            records = await records_of(self._store, session.id)
+            again = folded(records[: session.fold.n_records])
             self._blame(again != session.fold, f"{session.name}: the log folds into another state")
         self._blame(self._provider.n_open > 0, "streams are open though all rests")
 
-    def _submitting(self, agent_id: AgentId, n_records: int) -> None:
-        self._teller.tell(Submitted(self._number, agent_id, n_records))
+    def _submitting(self, agent_id: AgentId, records: tuple[Record, ...]) -> None:
+        self._teller.tell(Submitted(self._number, agent_id, len(records)))
 
     def _answered(self, agent_id: AgentId, error: Exception | None) -> None:
         if error is not None:

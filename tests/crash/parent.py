@@ -75,13 +75,17 @@ def run_program(plan: Plan, n_lives: int, tools: Tools, tally: Tally) -> None:
     """So many lives that are killed, and one that comes to rest."""
     dice = random.Random(plan.seed)
     for life in range(n_lives):
-        # Some die while they open the store and bring the agents back.
-        after_s = dice.choice((dice.uniform(0, 0.02), dice.uniform(0.01, 0.08), dice.uniform(0.02, 0.15)))
+        # One in four dies while it opens the store and brings the agents back.
+        in_opening = dice.randrange(4) == 0
+        after_s = dice.uniform(0, 0.03) if in_opening else dice.uniform(0, 0.1)
         pid = fork(partial(live, plan, life, tools, is_last=False))
+        if not in_opening:
+            wait_until_it_plays(plan, life)
         time.sleep(after_s)
         os.kill(pid, signal.SIGKILL)
         tally.n_kills += 1
-        where = f"seed {plan.seed} {plan.backend}, life {life} killed after {after_s:.4f} s, in {plan.folder}"
+        moment = f"{after_s:.4f} s after {'its start' if in_opening else 'it was open'}"
+        where = f"seed {plan.seed} {plan.backend}, life {life} killed {moment}, in {plan.folder}"
         if (status := os.waitpid(pid, 0)[1]) != signal.SIGKILL:
             tally.problems.append(f"{where}: ended by itself with {status}")
         judge_apart(plan, life, is_last=False, where=where, tally=tally)
@@ -92,6 +96,14 @@ def run_program(plan: Plan, n_lives: int, tools: Tools, tally: Tally) -> None:
     if (status := wait_for(pid, REST_WITHIN_S + 5)) != 0:
         tally.problems.append(f"{where}: ended with {status}")
     judge_apart(plan, n_lives, is_last=True, where=where, tally=tally)
+
+
+def wait_until_it_plays(plan: Plan, life: int) -> None:
+    """Or until it takes too long, which the judge finds out the reason of."""
+    line = f'["Noted", {{"life": {life}, "word": "plays"'.encode()
+    deadline = time.monotonic() + 5
+    while not (plan.told.exists() and line in plan.told.read_bytes()) and time.monotonic() < deadline:
+        time.sleep(0.003)
 
 
 def fork(work: Callable[[], None]) -> int:

@@ -9,7 +9,7 @@ from actors.address import AgentId
 from actors.records import AgentOpened, Record
 from host.store.ports import AgentLog, AgentRow, Done, Lease, LoadedLog, Store
 
-Submitting = Callable[[AgentId, int], None]
+Submitting = Callable[[AgentId, tuple[Record, ...]], None]
 Answering = Callable[[AgentId, Exception | None], None]
 
 
@@ -33,7 +33,7 @@ class TellingLog:
             done(error)
             self.store.on_answered(self.agent_id, error)
 
-        self.store.on_submitting(self.agent_id, len(records))
+        self.store.on_submitting(self.agent_id, records)
         self.inner.submit(records, answered)
 
 
@@ -58,7 +58,7 @@ class TellingStore:
         return await self.inner.lease(root_id)
 
     async def create(self, opened: AgentOpened, *records: Record) -> AgentLog:
-        self.on_submitting(opened.agent_id, 1 + len(records))
+        self.on_submitting(opened.agent_id, (opened, *records))
         return TellingLog(self, await self.inner.create(opened, *records))
 
     def writer(self, agent_id: AgentId, next_seq: int) -> AgentLog:
