@@ -22,7 +22,7 @@ from anyio.lowlevel import current_token
 
 from actors.address import AgentId
 from actors.errors import LogFailed
-from host.errors import HostError, StoreError, StoreUnavailable
+from host.errors import HostError, StoreUnavailable
 from host.store.lease_file import LeaseFile
 from host.store.schema import unavailable
 from host.store.sqlite_table import SqliteTable
@@ -104,7 +104,7 @@ class SqliteThread:
         self._late: list[Job] = []
         self._answers: deque[Job] = deque()
         self._is_stopping = False
-        self._open_error: StoreError | None = None
+        self._open_error: BaseException | None = None
         self._opened = anyio.Event()
         self._ended = anyio.Event()
 
@@ -115,7 +115,7 @@ class SqliteThread:
             StoreError: it cannot be opened; the thread has ended.
         """
         self._thread.start()
-        with anyio.CancelScope(shield=True):  # bounded by the file's busy timeout
+        with anyio.CancelScope(shield=True):  # bounded by the file's busy timeout and its migration
             await self._opened.wait()
         if self._open_error is not None:
             await self.stop()
@@ -146,7 +146,7 @@ class SqliteThread:
     def _run(self) -> None:
         try:
             file = self._open_file()
-        except StoreError as error:
+        except BaseException as error:  # noqa: BLE001 (`start` raises it; it waits for an answer in any case)
             self._open_error = error
             self._post(self._opened.set)
             self._post(self._end)

@@ -13,6 +13,7 @@ import pytest
 from host.errors import StoreDamaged, StoreError, StoreTooNew, StoreUnavailable
 from host.store.schema import MIGRATIONS, Durability, open_database
 from host.store.sqlite import SqliteStore
+from host.store.sqlite_thread import OpenFile, SqliteThread
 from tests.host.store.samples import ROOT, opened, said, texts_of
 
 
@@ -197,3 +198,16 @@ def test_many_may_make_the_same_store_at_once(tmp_path: Path, real_backend: str)
                 tasks.start_soon(partial(open_one, number))
 
     anyio.run(main, backend=real_backend)
+
+
+def test_an_error_that_nobody_foresaw_ends_the_opening_and_the_thread(real_backend: str) -> None:
+    def fail() -> OpenFile:
+        raise ZeroDivisionError
+
+    async def main() -> None:
+        with pytest.raises(ZeroDivisionError):
+            await SqliteThread(fail).start()
+
+    n_threads = threading.active_count()
+    anyio.run(main, backend=real_backend)
+    assert threading.active_count() == n_threads
