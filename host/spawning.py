@@ -83,7 +83,7 @@ class Spawning:
                 f"{n_at_work} agents of this session are at work and {limits.at_work} may be; "
                 "wait for one to end"
             )
-        now = self.crew.services.clock.now_s()
+        now = anyio.current_time()  # a clock of the day may be set back
         recent = self._spawned_at.setdefault(mother.root_id, deque())
         while recent and recent[0] <= now - RATE_SPAN_S:
             recent.popleft()
