@@ -98,9 +98,9 @@ class TellingCast(Cast):
         if kind < 1:
             name = f"{self.folder}/{self.ids.new('file')}"
             return call("Write", {"path": name, "content": f"text of {name}"})
-        if kind < 2:
+        if kind < 4:
             return call("risk", {"for_s": self.pause_s()})
-        if kind < 3:
+        if kind < 5:
             task = {"description": "a task", "prompt": "Look.", "type": "explore"}
             return call("Agent", {**task, "run_in_background": self.chance(60)})
         return super().some_call()

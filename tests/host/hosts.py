@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from actors.ports import Ids, ResolvedModel
+from actors.ports import Clock, Ids, ResolvedModel
 from host.config import Config
 from host.host import Host
 from host.ids import CountingIds
@@ -47,9 +47,10 @@ def scripted_host(
     config: Config | None = None,
     wrap: Callable[[Provider], Provider] = lambda provider: provider,
     ids: Ids | None = None,
+    clock: Clock | None = None,
 ) -> Host:
     """Hosts that share a store share `ids` too, which are unique for ever."""
-    clock = VirtualClock()
+    clock = clock or VirtualClock()
     return Host(
         store=store if store is not None else MemoryStore(now_s=clock.now_s),
         models=ScriptedModels(*providers, wrap=wrap),
