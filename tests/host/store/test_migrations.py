@@ -203,6 +203,23 @@ def test_migrating_takes_no_more_memory_for_a_large_store(tmp_path: Path) -> Non
     assert peaks_kib[1] - peaks_kib[0] < 12_000, "of 48 megabytes"
 
 
+def test_many_may_open_an_old_store_at_once(old: Path, real_backend: str) -> None:
+    """One of them migrates, the others wait for it."""
+    before = before_the_migration(old)
+    found: list[Content] = []
+
+    async def open_one() -> None:
+        found.append(await content(old))
+
+    async def main() -> None:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(12):
+                tasks.start_soon(open_one)
+
+    anyio.run(main, backend=real_backend)
+    assert found == [before] * 12
+
+
 # --- a migration that fails
 
 
