@@ -36,9 +36,8 @@ def hash_records(connection: sqlite3.Connection) -> None:
             )
             head, after = hashes[-1]
         connection.execute("UPDATE agents SET head = ? WHERE agent_id = ?", (head, agent_id))
-    connection.execute(
-        "UPDATE records SET hash = x'' WHERE hash IS NULL"
-    )  # of a damaged id, which finds none
+    # What is left belongs to an id that is damaged, and finds no row.
+    connection.execute("UPDATE records SET hash = x'' WHERE hash IS NULL")
 
 
 def _next_hashes(
@@ -49,7 +48,11 @@ def _next_hashes(
         (agent_id, after, _HASHED_AT_ONCE),
     )
     for seq, *columns in rows:
-        head = link(head, EncodedRecord(*columns))
+        if seq <= after:  # SQLite goes by the order of its pages, which may be broken
+            error = sqlite3.DatabaseError(f"the records of agent {agent_id} are out of order")
+            error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+            raise error
+        after, head = seq, link(head, EncodedRecord(*columns))
         yield head, seq
 
 

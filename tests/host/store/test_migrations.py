@@ -292,6 +292,22 @@ def test_a_page_of_records_that_cannot_be_read_leaves_the_rest_readable(tmp_path
     anyio.run(main)
 
 
+def test_records_out_of_order_end_the_migration_and_not_in_a_circle(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    long_store_of_version_1(path, 3000, b"{}")
+    with (
+        closing(sqlite3.connect(path)) as connection,
+        connection,
+    ):  # the order of the pages is the other one now
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'id, seq)', 'id, seq DESC)')")
+    with pytest.raises(
+        StoreDamaged, match=r"version 1 and could not be brought.*out of order.*still be read"
+    ):
+        open_database(path)
+    assert version_of(path) == "1"
+
+
 def write_version_1(path: Path) -> None:
     """A short log, and behind it a long one whose last page is full of `state_changed`."""
     logs = {
