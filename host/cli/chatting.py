@@ -4,12 +4,14 @@ import contextlib
 import shutil
 import sys
 import time
+from collections.abc import Awaitable
 
 import anyio
 
 from actors.errors import ActorStopped, BadInput
 from actors.events import TurnBegan
 from host.cli.boundary import ExitCode
+from host.cli.chat_past import Past
 from host.cli.editor import LineEditor, Submitted
 from host.cli.keyboard import Keyboard, is_live, is_terminal
 from host.cli.launch import Signals
@@ -50,6 +52,8 @@ class Chat:
         self._view = EventView(session.name, time.monotonic, _width())
         self._turns = Turns(session.name)
         self._surface = ConsoleSurface(self._show_question, self._asking)
+        asks = self._is_person and not as_json
+        self._past = Past(host, session, self._turns, self.tell, self._offer_line, asks=asks)
         self._reading = anyio.CancelScope()
         self._is_leaving = False
         self._was_interrupted = False
@@ -110,6 +114,8 @@ class Chat:
             self._screen.show(line)
 
     def _asking(self, is_asking: bool) -> None:
+        if is_asking:
+            self._past.withdraw()  # an answer must not be taken for the other question's
         self._screen.set_ready(is_asking or not self._turns.is_in_turn)
 
     # Input
@@ -140,8 +146,10 @@ class Chat:
         self._was_interrupted = False
         if self._surface.is_asking:
             self._surface.offer(line)
+        elif self._past.is_asking:
+            await self._try(self._past.answer(line))
         elif (command := slash_command(line)) is not None:
-            self._obey(command)
+            await self._obey(command)
         elif line.strip():
             await self._send(message_of(line))
 
@@ -166,22 +174,38 @@ class Chat:
 
     # Commands
 
-    def _obey(self, command: SlashCommand) -> None:
+    async def _obey(self, command: SlashCommand) -> None:
         match command.name:
             case "help":
                 for name, meaning in HELP.items():
-                    self.tell(f"{name:<12} {meaning}")
+                    self.tell(f"{name:<14} {meaning}")
             case "quit" | "exit":
                 self._leave()
             case "agents":
                 for agent in self._host.agents():
                     self.tell(f"{agent.name:<16} {agent.state.value:<10} {spent(agent.spent)}")
+            case "turns":
+                await self._try(self._past.list(_width()))
+            case "rewind":
+                await self._try(self._past.rewind(command.argument))
+            case "fork":
+                await self._try(self._past.fork(command.argument))
             case "mode":
                 self._set_mode(command.argument)
             case "model":
                 self._set_model(command.argument)
             case _:
                 self.tell(f"! no command /{command.name}; /help lists them", Tone.CAREFUL)
+
+    async def _try(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except CallboardError as error:
+            self._complain(error)
+
+    def _offer_line(self, text: str) -> bool:
+        """Puts a line before the person to be changed, where there is an editor with nothing in it."""
+        return self._editor is not None and self._editor.offer(text)
 
     def _set_mode(self, name: str) -> None:
         known = [mode.value for mode in PermissionMode]
@@ -215,6 +239,8 @@ class Chat:
             self._was_interrupted = True
         elif not self._is_person:
             signals.end(2)
+        elif self._past.withdraw():
+            pass
         elif self._editor is not None and self._editor.text:
             self._editor.clear()
             self._screen.edited()

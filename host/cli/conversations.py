@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from actors import Agent, builtin_tools
 from actors.history import Entry, MessageEntry, Origin, Presentation
+from host.cli.amounts import count_text
 from host.cli.chatting import Chat
 from host.cli.finding import find_session
 from host.cli.keyboard import is_terminal
@@ -40,7 +41,10 @@ async def resumed_chat(settings: Settings, wanted: str, signals: Signals, *, as_
     async with open_host(arguments=settings.arguments(), cwd=settings.folder()) as host:
         row = find_session(await host.sessions(), wanted)
         events = host.watch()
-        session = await host.resume(row.agent_id, tools=tuple(builtin_tools().values()))
+        # The chat attaches the person to the session before it first waits.
+        session = await host.resume(
+            row.agent_id, tools=tuple(builtin_tools().values()), asks_again=is_terminal(sys.stdin)
+        )
         model = host.model_name(settings.model or session.model)
         if settings.mode is not None:
             host.set_mode(session, PermissionMode(settings.mode.value))
@@ -48,17 +52,34 @@ async def resumed_chat(settings: Settings, wanted: str, signals: Signals, *, as_
         for line in last_messages(session.history):
             chat.tell(visible(line), Tone.PLAIN)
         chat.tell(f"{model} · mode {session.mode.value} · session {session.id}")
-        _tell_what_waits(chat, session)
+        _tell_what_is_left(chat, session, is_any_asked_again=any(map(_is_asked_again, host.agents())))
         return await chat.run(signals, events)
 
 
-def _tell_what_waits(chat: Chat, session: Session) -> None:
+def _tell_what_is_left(chat: Chat, session: Session, *, is_any_asked_again: bool) -> None:
+    """What the person has to know of what was before: damage, a turn that was cut off, what waits."""
+    if n_skipped := session.fold.n_skipped:
+        chat.tell(
+            f"! the log was damaged: {count_text(n_skipped, 'record')} of this conversation could not be "
+            "read back and cannot be seen here",
+            Tone.CAREFUL,
+        )
     if session.was_cut_off:
         chat.tell(
             "the last turn was cut off when its host ended; what was acknowledged is here", Tone.CAREFUL
         )
+    if is_any_asked_again:
+        chat.tell(
+            "a question was open when the host ended; it is asked again, and its turn goes on", Tone.CAREFUL
+        )
     if n_waiting := len(session.waiting):
-        chat.tell(f"{n_waiting} {'message' if n_waiting == 1 else 'messages'} still to be worked on")
+        chat.tell(f"{count_text(n_waiting, 'message')} still to be worked on")
+
+
+def _is_asked_again(agent: Session) -> bool:
+    """Whether its turn was cut off at a question and goes on."""
+    turn = agent.fold.turn
+    return turn is not None and bool(turn.questions) and not agent.was_cut_off
 
 
 def last_messages(history: Sequence[Entry]) -> list[str]:

@@ -9,6 +9,7 @@ PASTE_BEGINS = "\x1b[200~"
 PASTE_ENDS = "\x1b[201~"
 _KEY = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1bO.|\x1b[^\[O]|[^\x1b]", re.DOTALL)
 _HISTORY_LINES = 200
+_MAX_OFFERED = 2_000
 _SHOWN_NEWLINE = "⏎"
 
 
@@ -51,6 +52,14 @@ class LineEditor:
     def clear(self) -> None:
         """Gives up what was written."""
         self._set("")
+
+    def offer(self, text: str) -> bool:
+        """Puts a text there to be changed, unless something is written or it is too long to be edited so."""
+        if self.text or len(text) > _MAX_OFFERED:
+            return False
+        for character in text:
+            self._paste(character)
+        return True
 
     def feed(self, data: bytes) -> tuple[Edit, ...]:
         """Takes bytes in; gives what they finished, in order."""

@@ -72,8 +72,8 @@ def refusal(error: RestoreRefused, *, overwrite: str, keep: str) -> str:
         for path, reason in (error.impossible | error.conflicts).items()
     ]
     if not error.impossible:
-        lines.append(f"{overwrite} puts them back all the same, and keeps what stands there now in the store")
-    lines.append(f"{keep} takes the conversation back and leaves every file as it is")
+        lines.append(f"{overwrite} replaces them; the store keeps what stands there now")
+    lines.append(f"{keep} takes back the conversation alone")
     return "\n".join(lines)
 
 

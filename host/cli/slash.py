@@ -6,6 +6,9 @@ HELP = {
     "/help": "this list",
     "/mode MODE": "what may be done without asking: plan, default, accept-edits, bypass",
     "/model NAME": "the model from the next message on, as provider:model",
+    "/turns": "the turns of this session, by their numbers",
+    "/rewind [TURN]": "take back the last turn, or all from TURN on, files too",
+    "/fork [NAME]": "begin a new session with a copy of this one; the chat stays here",
     "/agents": "the agents of this session and what they do",
     "/quit": "leave; the session stays and `callboard resume` goes on with it",
 }
@@ -29,3 +32,8 @@ def slash_command(line: str) -> SlashCommand | None:
 def message_of(line: str) -> str:
     """The message that a line is."""
     return line[1:] if line.startswith("//") else line
+
+
+def line_of(message: str) -> str:
+    """The line that is this message."""
+    return message if message_of(message) == message and slash_command(message) is None else f"/{message}"

@@ -20,6 +20,7 @@ class Turns:
         self._done: set[str] = set()
         self._changed = anyio.Event()
         self.is_in_turn = False
+        self.n_finished = 0
         self.last: TurnFinished | None = None
         self.broken_because: str | None = None
 
@@ -39,6 +40,7 @@ class Turns:
                 self.is_in_turn = True
             case TurnFinished():
                 self.is_in_turn = False
+                self.n_finished += 1
                 self.last = event
                 self._close(self._in_this_turn)
                 self._in_this_turn = set()
@@ -65,6 +67,11 @@ class Turns:
     async def answered(self, envelope_id: str) -> None:
         """Returns when the turn that took this message is over, or the message will never be taken."""
         while envelope_id not in self._done and self.broken_because is None:
+            await self._changed.wait()
+
+    async def finished_behind(self, n_finished: int) -> None:
+        """Returns when more turns than these have finished."""
+        while self.n_finished <= n_finished and self.broken_because is None:
             await self._changed.wait()
 
     def _close(self, envelope_ids: set[str]) -> None:
