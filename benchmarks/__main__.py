@@ -4,7 +4,7 @@ import gc
 import sys
 import time
 
-from benchmarks import agents, decoding, mailbox, projection, start, store, turn
+from benchmarks import agents, decoding, log, mailbox, projection, resume, start, storage, store, turn
 from benchmarks.machine import machine_lines
 
 # As the entry of a host sets them.
@@ -14,6 +14,9 @@ _TOPICS = {
     "projection": projection.measurements,
     "mailbox": mailbox.measurements,
     "store": store.measurements,
+    "log": log.measurements,
+    "resume": resume.measurements,
+    "storage": storage.measurements,
     "turn": turn.measurements,
     "agents": agents.measurements,
     "decoding": decoding.measurements,

@@ -138,6 +138,21 @@ class Memory:
         return lines
 
 
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Numbers of bytes that were counted, not timed; the first is the floor."""
+
+    title: str
+    sizes: tuple[tuple[str, float], ...]
+
+    def lines(self) -> list[str]:
+        floor = self.sizes[0][1]
+        return [self.title] + [
+            f"  {name:<44} {n_bytes:>8,.0f} bytes  {n_bytes / floor:5.2f} times the floor"
+            for name, n_bytes in self.sizes
+        ]
+
+
 def _allocated(make: Callable[[], object]) -> int:
     gc.collect()
     tracemalloc.start()
@@ -149,7 +164,7 @@ def _allocated(make: Callable[[], object]) -> int:
     return n_bytes
 
 
-Measurement: TypeAlias = Contest | Growth | Memory
+Measurement: TypeAlias = Contest | Growth | Memory | Sizes
 
 
 def interleaved(runs: Sequence[Callable[[], float]], n_rounds: int) -> list[list[float]]:

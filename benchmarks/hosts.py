@@ -17,7 +17,7 @@ from providers.scripted import SCRIPTED_PROFILE
 from providers.tokens import EstimateCounter
 
 # Every history here fits easily, so that none is counted a second time for being large.
-_ROOMY = replace(SCRIPTED_PROFILE, window_tokens=4_000_000)
+_ROOMY = replace(SCRIPTED_PROFILE, window_tokens=40_000_000)
 
 
 @dataclass(frozen=True, slots=True)
