@@ -8,17 +8,17 @@ from actors.envelope import Envelope, ReceiptState
 from actors.errors import ActorStopped, NotDelivered
 from actors.records import TurnEnded
 
+_FAILED = 9
 _ORDER = {
     ReceiptState.ACCEPTED: 1,
     ReceiptState.QUEUED: 2,
     ReceiptState.TAKEN: 3,
     ReceiptState.PRESENTED: 4,
     ReceiptState.ANSWERED: 5,
-    ReceiptState.WITHDRAWN: 9,
-    ReceiptState.EXPIRED: 9,
-    ReceiptState.DEAD: 9,
+    ReceiptState.WITHDRAWN: _FAILED,
+    ReceiptState.EXPIRED: _FAILED,
+    ReceiptState.DEAD: _FAILED,
 }
-_FAILED = {ReceiptState.WITHDRAWN, ReceiptState.EXPIRED, ReceiptState.DEAD}
 
 
 class Receipt:
@@ -37,6 +37,7 @@ class Receipt:
     def __init__(self, envelope: Envelope, withdraw: Callable[[Envelope], bool]) -> None:
         self.envelope = envelope
         self.state: ReceiptState | None = None
+        self._come = 0  # the state's number: looking up an enum costs more than comparing
         self.reason = ""
         self.request_id: str | None = None
         self.turn: TurnEnded | None = None
@@ -88,9 +89,10 @@ class Receipt:
         turn: TurnEnded | None = None,
     ) -> None:
         """For the mailbox: the message has come to `state`; never back to an earlier one."""
-        if self.state is not None and _ORDER[state] <= _ORDER[self.state]:
+        come = _ORDER[state]
+        if come <= self._come:
             return
-        self.state = state
+        self.state, self._come = state, come
         self.reason = reason or self.reason
         self.request_id = request_id or self.request_id
         self.turn = turn or self.turn
@@ -108,7 +110,8 @@ class Receipt:
             self._changed = None
 
     async def _reach(self, wanted: ReceiptState) -> None:
-        while self.state is None or _ORDER[self.state] < _ORDER[wanted]:
+        order = _ORDER[wanted]
+        while self._come < order:
             if self._abandoned_because is not None:
                 come = self.state.value if self.state else "not accepted"
                 raise ActorStopped(
@@ -118,7 +121,7 @@ class Receipt:
             if self._changed is None:
                 self._changed = anyio.Event()
             await self._changed.wait()
-        if self.state in _FAILED:
+        if self.state is not None and self._come == _FAILED:
             raise NotDelivered(
                 f"message {self.envelope.id} to {self.envelope.recipient} "
                 f"is {self.state.value}: {self.reason}"
