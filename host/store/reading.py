@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,9 +26,10 @@ class ReadFile:
 def open_for_reading(path: Path) -> ReadFile:
     """The file without a change to it; others may go on writing it.
 
-    SQLite may leave an empty `-wal` and a `-shm` beside it, where it may
-    write there. Where it may not, the file can be read unless a `-wal`
-    holds what was written last and nobody who may has it open.
+    What SQLite puts beside it for its readers is taken away with the last
+    connection, by whoever might write the file; an empty `-wal` that stays is
+    harmless. Where nothing may be put there, the file can be read unless a
+    `-wal` holds what was written last and nobody who may has it open.
 
     Raises:
         StoreUnavailable: it is not there, cannot be read here, or is no store's file.
@@ -57,7 +59,7 @@ def open_for_reading(path: Path) -> ReadFile:
 def _check_there(path: Path) -> None:
     if not path.exists():
         raise StoreUnavailable(f"there is no store {path}")
-    if path.stat().st_size == 0 and _wal_bytes(path) > 0:
+    if path.stat().st_size == 0 and _wal_bytes(path):
         # SQLite would delete the log, though all may be in it.
         raise StoreDamaged(f"the store {path} is damaged: the file is empty, though the log beside it is not")
 
@@ -70,7 +72,7 @@ def _connected(path: Path) -> sqlite3.Connection:
             raise
         if not os.access(path, os.R_OK) or path.is_dir():
             raise
-        if _wal_bytes(path) > 0:
+        if _wal_bytes(path):
             raise StoreUnavailable(
                 f"the store {path} cannot be read where it is: {path.name}-wal holds what was written last,"
                 " and reading that takes the right to write in its folder; copy both files to another"
@@ -81,8 +83,11 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _connection(path: Path, options: str) -> sqlite3.Connection:
-    uri = f"file:{quote(str(path.absolute()))}?{options}"
-    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    has_wal = _wal_bytes(path) is not None
+    connection = sqlite3.connect(
+        _uri(path, options), uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, factory=_Reader
+    )
+    connection.made_wal_of = None if has_wal else path
     try:
         # A damaged text must reach whoever can say which record it was.
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
@@ -93,8 +98,30 @@ def _connection(path: Path, options: str) -> sqlite3.Connection:
     return connection
 
 
-def _wal_bytes(path: Path) -> int:
+class _Reader(sqlite3.Connection):
+    """A connection that takes away what it was the first to need: SQLite's readers leave that to writers."""
+
+    made_wal_of: Path | None = None
+
+    def close(self) -> None:
+        super().close()
+        path, self.made_wal_of = self.made_wal_of, None
+        if path is not None and _wal_bytes(path) == 0:
+            # The last to leave takes the log away, if it might write; SQLite sees to it that nobody needs it.
+            with (
+                suppress(sqlite3.Error),
+                closing(sqlite3.connect(_uri(path, "mode=rw"), uri=True, timeout=0)) as last,
+            ):
+                last.execute("SELECT 1 FROM sqlite_master").fetchone()
+
+
+def _uri(path: Path, options: str) -> str:
+    return f"file:{quote(str(path.absolute()))}?{options}"
+
+
+def _wal_bytes(path: Path) -> int | None:
+    """The length of the log beside the file; None where there is none."""
     try:
         return path.with_name(f"{path.name}-wal").stat().st_size
     except FileNotFoundError:
-        return 0
+        return None

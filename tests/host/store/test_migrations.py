@@ -41,8 +41,9 @@ Content = tuple[tuple[AgentRow, ...], tuple[LoadedLog, ...]]
 def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A copy of a store of version 1: one that was closed, and one whose process was killed."""
     name = str(request.param)
-    for file in DATA.glob(f"{name}*"):
-        shutil.copy(file, tmp_path)
+    for file in (DATA / name, DATA / f"{name}-wal"):
+        if file.exists():
+            shutil.copy(file, tmp_path)
     return tmp_path / name
 
 

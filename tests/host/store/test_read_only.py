@@ -42,7 +42,7 @@ async def read(path: Path) -> Logs:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """What lies in a folder, but for what SQLite puts beside a file that it reads."""
+    """What lies in a folder, but for the index of a log, which holds nothing of its own, and an empty log."""
     return {
         str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in folder.rglob("*")
@@ -58,9 +58,15 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     name = str(request.param)
     if name == "today's":
         anyio.run(write_some, folder / "store.db")
-    for file in DATA.glob(f"{name}*"):
-        shutil.copy(file, folder / file.name.replace(name, "store.db"))
+    else:
+        copy_version_1(name, folder / "store.db")
     return folder / "store.db"
+
+
+def copy_version_1(name: str, path: Path) -> None:
+    shutil.copy(DATA / name, path)
+    if (wal := DATA / f"{name}-wal").exists():
+        shutil.copy(wal, path.with_name(f"{path.name}-wal"))
 
 
 # --- nothing is written
@@ -68,10 +74,13 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def test_reading_a_store_of_any_version_changes_nothing(store: Path) -> None:
     before = digests(store.parent)
+    files = {file.name for file in store.parent.iterdir()}
+    had_log = "store.db-wal" in files
     logs = anyio.run(read, store)
     assert sum(logs.values()) in (57, 47, 4)
     assert anyio.run(read, store) == logs
     assert digests(store.parent) == before
+    assert {file.name for file in store.parent.iterdir()} == files | ({"store.db-shm"} if had_log else set())
 
 
 def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
@@ -321,8 +330,8 @@ def read_only_disk(tmp_path: Path) -> Iterator[Path]:
     )
     if mounted.returncode != 0:
         pytest.skip(f"no disk can be mounted here: {mounted.stderr.strip()}")
-    for file in DATA.glob("version-1*.db*"):
-        shutil.copy(file, folder)
+    for name in ("version-1.db", "version-1-killed.db"):
+        copy_version_1(name, folder / name)
     anyio.run(write_some, folder / "store.db")
     subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
     yield folder
