@@ -149,7 +149,11 @@ class Life:
                 await anyio.sleep(0.002)
                 if not all(map(_rests, host.agents())):
                     still_since = anyio.current_time()
+        removed = {call_id for session in host.agents() for call_id in session.fold.removed_calls}
         for session in host.agents():
+            opened = session.fold.opened
+            is_back = opened is not None and opened.spec["call_id"] in removed
+            self._blame(is_back, f"{session.name} lives, and a rewind took back what had started it")
             records = await records_of(self._store, session.id)
             again = folded(records[: session.fold.n_records])
             self._blame(again != session.fold, f"{session.name}: the log folds into another state")

@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -106,6 +107,64 @@ def test_two_processes_share_a_store_but_not_a_session(tmp_path: Path, real_back
         assert next(lines) == "held"
         next(lines)
         anyio.run(share, child, backend=real_backend)
+
+
+def test_a_process_that_stands_still_keeps_its_session_until_it_is_killed(
+    tmp_path: Path, real_backend: str
+) -> None:
+    path = tmp_path / "store.db"
+
+    async def take_over(child: subprocess.Popen[bytes]) -> None:
+        async with SqliteStore(path) as store:
+            child.send_signal(signal.SIGSTOP)
+            with pytest.raises(SessionBusy) as busy:
+                await store.lease(ROOT)
+            assert busy.value.pid == child.pid
+            child.kill()
+            await anyio.to_thread.run_sync(child.wait)
+            async with await store.lease(ROOT) as lease:
+                assert lease.epoch == 2
+
+    with writer(path, real_backend) as child:
+        lines = lines_of(child)
+        assert next(lines) == "held"
+        next(lines)
+        anyio.run(take_over, child, backend=real_backend)
+
+
+def test_a_process_that_wakes_up_behind_its_successor_writes_nothing_more(
+    tmp_path: Path, real_backend: str
+) -> None:
+    """Its lock file was taken away while it stood still: what is left is the epoch."""
+    path = tmp_path / "store.db"
+
+    async def succeed(child: subprocess.Popen[bytes]) -> list[str]:
+        child.send_signal(signal.SIGSTOP)
+        async with SqliteStore(path) as store:
+            for lock in path.with_name("store.db-leases").iterdir():
+                lock.unlink()
+            async with await store.lease(ROOT):
+                before = texts_of(await store.load(ROOT))
+                child.send_signal(signal.SIGCONT)
+                lines = await anyio.to_thread.run_sync(until_refused, child)
+                assert texts_of(await store.load(ROOT)) == before
+                assert {line for line in lines if line.isdigit()} <= set(before)
+                return lines
+
+    with writer(path, real_backend) as child:
+        assert next(lines_of(child)) == "held"
+        next(lines_of(child))
+        assert "StaleWriter" in anyio.run(succeed, child, backend=real_backend)[-1]
+
+
+def until_refused(child: subprocess.Popen[bytes]) -> list[str]:
+    """What it says up to its first failure; a kill ends the waiting at the latest."""
+    said = []
+    for line in lines_of(child):
+        said.append(line)
+        if line.startswith("failed"):
+            break
+    return said
 
 
 def test_a_second_process_is_told_the_holder(tmp_path: Path) -> None:
