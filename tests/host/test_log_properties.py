@@ -166,11 +166,8 @@ async def test_a_fork_sends_what_the_model_thought_behind_a_reminder_of_the_mode
 @pytest.mark.xfail(strict=True, reason="a rewind goes by the ids of calls, which may repeat")
 async def test_a_rewind_leaves_a_child_alone_whose_call_had_the_same_id_as_a_removed_one() -> None:
     """Some servers count their calls anew in each answer."""
-    task: dict[str, JsonValue] = {
-        "description": "a task",
-        "prompt": "Count the doors.",
-        "run_in_background": True,
-    }
+    prompt = "Count the doors."
+    task: dict[str, JsonValue] = {"description": "doors", "prompt": prompt, "run_in_background": True}
 
     def answer(request: Request) -> Answer:
         if any(message.content == prompt for message in request.messages):
