@@ -145,6 +145,7 @@ class Past:
             self._tell(f"! the session has gone on meanwhile, and {_NOTHING}; ask again", Tone.CAREFUL)
             return
         n_before, was_in_turn = self._turns.n_finished, self._turns.is_in_turn
+        is_more_to_come = bool(self._session.waiting)
         try:
             report = await self._session.rewind(
                 wish.turns[0], restore_files=not wish.keeps_files, overwrite=wish.overwrites
@@ -154,20 +155,20 @@ class Past:
             return
         if was_in_turn:  # its end is shown first
             await self._turns.finished_behind(n_before)
-        self._report(report)
+        self._report(report, may_edit=not is_more_to_come)
 
     def _refused(self, error: RestoreRefused, number: int) -> None:
         ways = {"overwrite": f"`/rewind {number} {_OVERWRITE}`", "keep": f"`/rewind {number} {_KEEP}`"}
         self._tell(f"! {refusal(error, **ways)}", Tone.CAREFUL)
 
-    def _report(self, report: RewindReport) -> None:
+    def _report(self, report: RewindReport, *, may_edit: bool) -> None:
+        """Says what was done. With a line to edit, all that comes next would wait until it is entered."""
         self._say(report_lines(report))
         if report.text is None:
             return
         which = "message" if len(report.turns) == 1 else "first message"
-        # Shown before the line is filled: what comes behind that waits until it is entered.
-        self._tell(f"the {which} of it, to be changed and sent again, or not:", Tone.QUIET)
-        if not self._edit(line_of(report.text)):
+        self._tell(f"the {which} of it:", Tone.QUIET)
+        if not (may_edit and self._edit(line_of(report.text))):
             self._tell(visible(report.text), Tone.PLAIN)
 
     def _say(self, lines: Sequence[str]) -> None:

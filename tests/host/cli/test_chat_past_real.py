@@ -6,7 +6,8 @@ import anyio
 import pytest
 from pydantic import JsonValue
 
-from actors.history import MessageEntry, ResultStatus
+from actors.history import EntryId, MessageEntry, ResultStatus
+from actors.records import RecordsSkipped
 from actors.state import folded
 from host.store import SqliteStore
 from providers.model import Role, text_of
@@ -91,6 +92,12 @@ def test_files_are_put_back_behind_a_yes_and_conflicts_are_told(
         terminal.write("n\n")
         terminal.expect("nothing was taken back")
         assert path.read_text() == "seven"
+
+        terminal.write("/rewind\n")
+        terminal.expect("y or n")
+        terminal.expect(PROMPT)
+        terminal.write("\x03")
+        terminal.expect("nothing was taken back")
 
         path.write_text("by hand")
         terminal.write("/rewind 1\n")
@@ -232,6 +239,25 @@ def test_a_rewind_from_outside_asks_no_model_and_leaves_the_mail(
     fold = connected.fold()
     assert [envelope.body for envelope in fold.waiting.values()] == ["and then"]
     assert len(fold.turns) == 1
+
+
+def test_a_session_with_damage_says_so(connected: Home, model_server: LLMock) -> None:
+    model_server.script(says("One."))
+    connected.run("chat", *MODEL, stdin="first\n")
+
+    async def skip() -> None:
+        async with SqliteStore(connected.store) as store:
+            (row,) = await store.agents()
+            async with await store.lease(row.agent_id):
+                log = store.writer(row.agent_id, row.n_records)
+                log.submit(
+                    (RecordsSkipped(3, "its bytes were wrong", EntryId("ent_x"), 0.0),), lambda _: None
+                )
+
+    anyio.run(skip)
+    done = connected.run("resume", "main", *MODEL)
+    assert "3 records of this conversation could not be read back" in done.stdout
+    assert done.code == 0
 
 
 def _kill_at_a_question(home: Home) -> None:
