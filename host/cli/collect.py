@@ -21,13 +21,14 @@ def collect(store: StoreOption = None) -> None:
     async def work(signals: "Signals") -> int:
         from math import inf
 
-        from host.cli.stores import store_to_change
+        from host.cli.stores import naming_the_doctor, store_to_change
         from host.cli.tidying import collect_and_tell, write_anew
 
         opened = store_to_change(Settings(store=store))
-        async with opened:
-            size = await collect_and_tell(opened, is_all=True)
-        await write_anew(opened.path, size, at_most_bytes=inf)
+        with naming_the_doctor():
+            async with opened:
+                size = await collect_and_tell(opened, is_all=True)
+            await write_anew(opened.path, size, at_most_bytes=inf)
         return 0
 
     raise typer.Exit(launch(work))

@@ -16,14 +16,16 @@ from host.cli.options import Settings
 from host.cli.output import put
 from host.cli.reading import standard_input
 from host.cli.stored import StoredSession, stored_sessions
-from host.cli.stores import store_to_change, store_to_read
+from host.cli.stores import naming_the_doctor, store_to_change, store_to_read
 from host.cli.tidying import collect_and_tell, write_anew
 from host.errors import SessionBusy
+from host.store.ports import Keeping
 from host.store.sizes import Removed
 from host.store.sqlite import SqliteStore
 
 _COLUMNS = ("id", "name", "title", "records", "last activity")
 _TITLE, _RECORDS = 2, 3
+_HELD_AT_ONCE = 200  # sessions; each is an open file meanwhile
 
 
 async def delete_sessions(choice: Choice, settings: Settings, *, is_dry: bool, is_sure: bool) -> ExitCode:
@@ -46,10 +48,11 @@ async def delete_sessions(choice: Choice, settings: Settings, *, is_dry: bool, i
         put("nothing was deleted\n")
         return ExitCode.DONE
     store = store_to_change(settings)
-    async with store:
-        left = await _delete(store, chosen)
-        size = await collect_and_tell(store)
-    await write_anew(store.path, size)
+    with naming_the_doctor():
+        async with store:
+            left = await _delete(store, chosen)
+            size = await collect_and_tell(store)
+        await write_anew(store.path, size)
     for text in left:
         print(f"callboard: {text}", file=sys.stderr)
     return ExitCode.FAILED if left else ExitCode.DONE
@@ -86,14 +89,27 @@ async def _delete(store: SqliteStore, chosen: Sequence[StoredSession]) -> list[s
             doomed.append(root_id)
         elif root_id in now:
             left.append(f"session {root_id} was changed meanwhile and stays")
-    while doomed:
+    n_deleted, total = 0, Removed()
+    for at in range(0, len(doomed), _HELD_AT_ONCE):
+        n_gone, removed, stay = await _delete_some(store, doomed[at : at + _HELD_AT_ONCE])
+        n_deleted += n_gone
+        total = total.and_also(removed)
+        left += stay
+    if n_deleted:
+        _tell(n_deleted, total)
+    return left
+
+
+async def _delete_some(store: Keeping, root_ids: list[AgentId]) -> tuple[int, Removed, list[str]]:
+    """How many went, what that removed, and why the others stay."""
+    left: list[str] = []
+    while root_ids:
         try:
-            _tell(len(doomed), await store.delete(*doomed))
-            break
+            return len(root_ids), await store.delete(*root_ids), left
         except SessionBusy as busy:
             left.append(str(busy))
-            doomed = [root_id for root_id in doomed if root_id != busy.root_id]
-    return left
+            root_ids = [root_id for root_id in root_ids if root_id != busy.root_id]
+    return 0, Removed(), left
 
 
 def _tell(n_sessions: int, removed: Removed) -> None:

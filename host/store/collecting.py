@@ -21,6 +21,7 @@ class Scan:
     known: Container[str]
     references: dict[AgentId, set[str]] = field(default_factory=dict)
     record_bytes: dict[AgentId, int] = field(default_factory=dict)
+    referred_to: set[str] = field(default_factory=set)
     _n_seen: dict[AgentId, int] = field(default_factory=dict)
     _after: tuple[bytes, int] = (b"", -1)
 
@@ -53,14 +54,12 @@ class Scan:
                 for seq, data in rows:
                     self._take(agent_id, seq, data)
 
-    def is_referred(self, artifact_id: str) -> bool:
-        return any(artifact_id in artifact_ids for artifact_ids in self.references.values())
-
     def _take(self, agent_id: AgentId, seq: int, data: bytes) -> None:
         self._n_seen[agent_id] = max(seq + 1, self._n_seen.get(agent_id, 0))
         self.record_bytes[agent_id] = self.record_bytes.get(agent_id, 0) + len(data)
         if found := referred(data, self.known):
             self.references.setdefault(agent_id, set()).update(found)
+            self.referred_to |= found
 
 
 def artifact_sizes(file: OpenFile) -> dict[str, int]:
@@ -110,7 +109,7 @@ def _removed_artifacts(
             row = connection.execute(
                 "SELECT length(data), created_at FROM artifacts WHERE artifact_id = ?", (artifact_id,)
             ).fetchone()
-            if row is None or collection.scan.is_referred(artifact_id):
+            if row is None or artifact_id in collection.scan.referred_to:
                 continue
             if row[1] > before_s:
                 spared.append(row[0])

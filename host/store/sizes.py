@@ -66,3 +66,18 @@ class Removed:
     before: FileSize = FileSize()
     after: FileSize = FileSize()
     is_wal_empty: bool = True
+
+    def and_also(self, later: "Removed") -> "Removed":
+        """Both together; the files are as the later one left them."""
+        return Removed(
+            self.n_agents + later.n_agents,
+            self.n_records + later.n_records,
+            self.record_bytes + later.record_bytes,
+            self.n_artifacts + later.n_artifacts,
+            self.artifact_bytes + later.artifact_bytes,
+            self.n_spared + later.n_spared,
+            self.spared_bytes + later.spared_bytes,
+            self.before,
+            later.after,
+            later.is_wal_empty,
+        )

@@ -1,14 +1,10 @@
-"""Deleting, collecting and compacting in a real file: its bytes, full disks, other processes."""
+"""Deleting and collecting in a real file: its bytes, full disks, other processes."""
 
 import contextlib
 import math
-import os
 import signal
 import sqlite3
 import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,95 +13,27 @@ import pytest
 
 from actors.address import AgentId
 from actors.errors import StaleWriter
-from host.errors import SessionBusy, StoreBusy, StoreUnavailable, UnknownSession
+from host.errors import SessionBusy, StoreUnavailable, UnknownSession
 from host.store import keeping
 from host.store.collecting import Collection, Scan
 from host.store.compacting import compact
 from host.store.deleting import Deletion
 from host.store.examine import examine
-from host.store.ports import AgentRow, LoadedLog
-from host.store.sizes import StoreSizes
 from host.store.sqlite import SqliteStore
-from tests.host.store.samples import OTHER, ROOT, Answers, accepted, opened, said, texts_of
+from tests.host.store.kept import (
+    CHILD,
+    SECRET,
+    bytes_of,
+    fill,
+    other_process,
+    path,
+    small_disk,
+    write,
+    write_secrets,
+)
+from tests.host.store.samples import OTHER, ROOT, Answers, opened, said, texts_of
 
-CHILD = AgentId("a-child")
-SECRET = "correct-horse-battery-staple"
-HELD = """
-import sys, anyio
-from pathlib import Path
-from host.store.sqlite import SqliteStore
-from tests.host.store.samples import OTHER, opened
-
-async def main() -> None:
-    async with SqliteStore(Path(sys.argv[1])) as store, await store.lease(OTHER):
-        await store.create(opened(OTHER))
-        await store.put_artifact(b"in flight")
-        print("held", flush=True)
-        sys.stdin.readline()
-
-anyio.run(main)
-"""
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "store.db"
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of two megabytes."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m,mode=700", "small", folder], capture_output=True, text=True
-    )
-    if mounted.returncode != 0:
-        pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
-
-
-@pytest.fixture
-def other_process(path: Path) -> Iterator["subprocess.Popen[str]"]:
-    """Writes the session `OTHER` of the store."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HELD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdin is not None
-    assert process.stdout.readline() == "held\n"
-    yield process
-    process.kill()
-    process.wait()
-    process.stdout.close()
-    process.stdin.close()
-
-
-def bytes_of(path: Path) -> bytes:
-    """All that lies in the files of the store."""
-    return b"".join(file.read_bytes() for file in sorted(path.parent.glob("store.db*")) if file.is_file())
-
-
-async def write(store: SqliteStore, agent_id: AgentId, *texts: str, root_id: AgentId | None = None) -> None:
-    async with await store.lease(root_id or agent_id):
-        log = await store.create(opened(agent_id, root_id))
-        for text in texts:
-            log.submit(said(text), lambda _: None)
-
-
-async def write_secrets(store: SqliteStore) -> str:
-    """Two sessions whose records lie between each other's, one of them full of secrets; and an artifact."""
-    artifact_id = await store.put_artifact(SECRET.encode() * 1000)
-    async with await store.lease(ROOT), await store.lease(OTHER):
-        logs = [await store.create(opened()), await store.create(opened(OTHER))]
-        logs[0].submit((accepted(SECRET), *said(f"see {artifact_id}")), lambda _: None)
-        for number in range(300):
-            logs[0].submit(said(f"{number} {SECRET} " * (1 + number % 90)), lambda _: None)
-            logs[1].submit(said(f"{number} harmless " * (1 + number % 70)), lambda _: None)
-    return artifact_id
+__all__ = ["other_process", "path", "small_disk"]  # fixtures
 
 
 def test_deleted_text_is_overwritten_and_gone_when_the_file_is_written_anew(
@@ -199,12 +127,6 @@ def test_with_hardly_any_room_the_store_stays_sound_and_the_session_can_be_delet
     assert examine(path).is_sound
 
 
-def fill(ballast: Path, *, leaving: int) -> None:
-    """Leaves so many bytes of the disk."""
-    room = os.statvfs(ballast.parent)
-    ballast.write_bytes(b"x" * (room.f_bavail * room.f_bsize - leaving))
-
-
 def test_a_deletion_that_dies_between_two_pieces_leaves_a_beginning_in_the_archive(path: Path) -> None:
     async def main() -> None:
         async with SqliteStore(path) as store:
@@ -244,6 +166,18 @@ def test_whoever_lost_the_lease_deletes_and_archives_nothing(path: Path) -> None
             assert (row.n_records, row.archived_at) == (2, None)
 
     anyio.run(main)
+
+
+def test_asking_for_a_session_that_is_not_there_leaves_no_trace(path: Path) -> None:
+    async def main() -> None:
+        async with SqliteStore(path) as store:
+            for change in (store.delete, store.archive):
+                with pytest.raises(UnknownSession):
+                    await change(ROOT)
+
+    anyio.run(main)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM leases").fetchone() == (0,)
 
 
 def test_a_zombie_does_not_bring_a_deleted_session_back(path: Path, real_backend: str) -> None:
@@ -334,100 +268,3 @@ def test_collecting_lets_the_writer_of_the_same_store_go_on(path: Path) -> None:
 
     anyio.run(main)
     assert answers.heard == [("written", None), ("collected", None)]
-
-
-# --- compacting
-
-
-def test_compacting_gives_the_room_back_and_loses_nothing(path: Path, real_backend: str) -> None:
-    sizes: list[StoreSizes] = []
-
-    async def write_and_delete() -> tuple[tuple[AgentRow, ...], LoadedLog]:
-        async with SqliteStore(path) as store:
-            await write_secrets(store)
-            await store.put_artifact(b"kept")
-            await store.archive(OTHER)
-            await store.delete(ROOT)
-            sizes.append(await store.sizes())
-            return await store.agents(), await store.load(OTHER)
-
-    async def read() -> tuple[tuple[AgentRow, ...], LoadedLog]:
-        async with SqliteStore(path) as store:
-            sizes.append(await store.sizes())
-            async with await store.lease(ROOT) as lease:
-                assert lease.epoch == 3  # after those that wrote and deleted it: they are fenced still
-            return await store.agents(), await store.load(OTHER)
-
-    before = anyio.run(write_and_delete, backend=real_backend)
-    compact(path)
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert sorted(file.name for file in path.parent.iterdir()) == ["store.db", "store.db-leases"]
-    assert anyio.run(read, backend=real_backend) == before
-    first, second = sizes
-    assert replace(first, file=second.file) == second
-    assert second.file.free_bytes == 0
-    assert second.file.file_bytes <= first.file.file_bytes - first.file.free_bytes
-    assert examine(path).is_sound
-
-
-def test_a_compacted_store_has_its_tables_where_every_store_has_them(path: Path, tmp_path: Path) -> None:
-    async def make(path: Path) -> None:
-        async with SqliteStore(path) as store:
-            await write_secrets(store)
-            await store.delete(ROOT)
-
-    anyio.run(make, path)
-    compact(path)
-    anyio.run(make, tmp_path / "other.db")
-    tables = "SELECT name, rootpage FROM sqlite_master ORDER BY name"
-    places = [sqlite3.connect(file).execute(tables).fetchall() for file in (path, tmp_path / "other.db")]
-    assert places[0] == places[1]
-
-
-def test_a_store_that_somebody_has_open_is_not_compacted(
-    path: Path, other_process: "subprocess.Popen[str]"
-) -> None:
-    before = path.read_bytes()
-    with pytest.raises(StoreBusy):
-        compact(path)
-    assert path.read_bytes() == before
-    other_process.send_signal(signal.SIGKILL)
-    other_process.wait()
-    compact(path)
-    assert examine(path).is_sound
-
-
-def test_compacting_on_a_full_disk_leaves_the_store_as_it_was(small_disk: Path) -> None:
-    path, ballast = small_disk / "store.db", small_disk / "ballast"
-
-    async def main() -> None:
-        async with SqliteStore(path) as store:
-            await write(store, ROOT, *(f"{number} " + "x" * 9_000 for number in range(60)))
-
-    anyio.run(main)
-    fill(ballast, leaving=300_000)
-    with pytest.raises(StoreUnavailable, match="full"):
-        compact(path)
-    ballast.unlink()
-    assert sorted(file.name for file in path.parent.iterdir()) == ["store.db", "store.db-leases"]
-    assert examine(path).is_sound
-    with pytest.raises(StoreUnavailable, match="there is no store"):
-        compact(small_disk / "none.db")
-
-
-def test_a_store_of_today_is_measured_and_listed_read_only(path: Path) -> None:
-    async def main() -> None:
-        async with SqliteStore(path) as store:
-            await write(store, ROOT, "a")
-        async with SqliteStore(path, read_only=True) as store:
-            (size,) = (await store.sizes()).sessions
-            assert size.n_records == 2
-            for change in (store.archive, store.delete):
-                with pytest.raises(StoreUnavailable, match="reading only"):
-                    await change(ROOT)
-            with pytest.raises(StoreUnavailable, match="reading only"):
-                await store.collect()
-            with pytest.raises(UnknownSession):
-                await store.load(OTHER)
-
-    anyio.run(main)
