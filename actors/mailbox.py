@@ -297,7 +297,7 @@ class Mailbox:
             elif receipt is not None:
                 receipt.abandon(f"the store did not take its end: {error}")
 
-        self._ledger.submit(EnvelopeDropped(envelope.id, state.value, reason), then=dropped)
+        self._ledger.submit(EnvelopeDropped(envelope.id, state, reason), then=dropped)
 
     def _advance(
         self,

@@ -11,7 +11,7 @@ from typing import NewType, TypeAlias
 from pydantic import JsonValue
 
 from actors.address import Address, AgentId
-from actors.envelope import Envelope, EnvelopeId
+from actors.envelope import Envelope, EnvelopeId, ReceiptState
 from actors.history import Entry, EntryId
 from providers.model import ToolSpec, Usage
 
@@ -120,7 +120,7 @@ class EnvelopeDropped:
     """An envelope that will never be taken: `state` is withdrawn, expired or dead."""
 
     envelope_id: EnvelopeId
-    state: str
+    state: ReceiptState
     reason: str
 
 

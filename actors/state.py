@@ -129,7 +129,7 @@ class AgentFold:
                 self._advance(record.envelope_ids, ReceiptState.PRESENTED)
             case EnvelopeDropped():
                 self.waiting.pop(record.envelope_id, None)
-                self.receipts[record.envelope_id] = ReceiptState(record.state)
+                self.receipts[record.envelope_id] = record.state
             case TurnStarted():
                 self.turn = OpenTurn(record.turn_id, record.model)
                 self.turns.append(TurnMark(record.turn_id, len(self.history), record.model, record.at))

@@ -111,7 +111,7 @@ def reports_due(records: Sequence[Record]) -> tuple[TurnEnded | EnvelopeDropped,
                 takers.add(record.turn_id)
             case TurnEnded() if record.turn_id in takers or record.stop is TurnStop.LOST:
                 due.append(record)
-            case EnvelopeDropped() if record.envelope_id in wanted and record.state == ReceiptState.DEAD:
+            case EnvelopeDropped() if record.envelope_id in wanted and record.state is ReceiptState.DEAD:
                 due.append(record)
             case _:
                 pass
