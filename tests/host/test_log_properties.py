@@ -111,7 +111,7 @@ async def test_logs_of_one_tree_that_end_at_different_moments_go_on_each_without
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 115))
+@pytest.mark.parametrize("seed", range(100, 106))
 async def test_every_beginning_of_many_programs_goes_on(seed: int) -> None:
     await check_every_beginning(seed)
     await check_every_moment(seed)
@@ -151,7 +151,7 @@ async def test_a_session_that_was_stopped_cannot_be_taken_back() -> None:
             await session.rewind(restore_files=False)
 
 
-@pytest.mark.xfail(strict=True, reason="a fork leaves out reminders of a mode")
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fork leaves out reminders of a mode")
 async def test_a_fork_sends_what_the_model_thought_behind_a_reminder_of_the_mode() -> None:
     provider = ScriptedProvider([[think("hm"), say("Fine.")], "Here too."])
     async with scripted_host(provider) as host:
@@ -163,7 +163,9 @@ async def test_a_fork_sends_what_the_model_thought_behind_a_reminder_of_the_mode
     assert any(isinstance(block, ReasoningBlock) for m in thoughts for block in m.content or ())
 
 
-@pytest.mark.xfail(strict=True, reason="a rewind goes by the ids of calls, which may repeat")
+@pytest.mark.xfail(
+    strict=True, raises=AssertionError, reason="a rewind goes by the ids of calls, which may repeat"
+)
 async def test_a_rewind_leaves_a_child_alone_whose_call_had_the_same_id_as_a_removed_one() -> None:
     """Some servers count their calls anew in each answer."""
     prompt = "Count the doors."
