@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def archive(
     sessions: Annotated[
         list[str],
-        typer.Argument(metavar="SESSION...", help="Each by its id, the beginning of it, or its name."),
+        typer.Argument(metavar="SESSION", help="Each by its id, the beginning of it, or its name."),
     ],
     undo: Annotated[bool, typer.Option("--undo", help="Take them out of the archive.")] = False,
     store: StoreOption = None,

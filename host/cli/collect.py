@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 def collect(store: StoreOption = None) -> None:
     """Remove large texts that no session refers to and that are over a day old, and write the store anew.
 
-    Then nothing of what was deleted is left in it, and the disk has the room back. That copies the store, and
-    is done only while nothing else has it open.
+    Then nothing of what was deleted is left in it, and the disk has the room back.
+
+    Writing it anew copies the store, and is done only while nothing else has it open.
     """
     from host.cli.launch import launch
 

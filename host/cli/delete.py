@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def delete(
     sessions: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SESSION...]", help="Each by its id, the beginning of it, or its name."),
+        typer.Argument(metavar="SESSION", help="Each by its id, the beginning of it, or its name."),
     ] = None,
     older_than: Annotated[
         str | None,
@@ -29,8 +29,9 @@ def delete(
 ) -> None:
     """Delete sessions for good: all that was said and done in them, and the way back of files they changed.
 
-    What is deleted is overwritten in the store; backups and exports are yours to look after. Large texts go
-    with the last session that refers to them. A session that is being written stays.
+    Large texts go with the last session that refers to them. A session that is being written stays.
+
+    What is deleted is overwritten in the store. Exports, backups and what a repair kept are yours to delete.
 
     Ends with 0: done; 1: some of the sessions stayed; 2: nothing could be done.
     """
