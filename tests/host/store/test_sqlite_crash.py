@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -139,7 +140,7 @@ def test_a_process_that_wakes_up_behind_its_successor_writes_nothing_more(
     path = tmp_path / "store.db"
 
     async def succeed(child: subprocess.Popen[bytes]) -> list[str]:
-        child.send_signal(signal.SIGSTOP)
+        stop_between_commits(child, path)
         async with SqliteStore(path) as store:
             for lock in path.with_name("store.db-leases").iterdir():
                 lock.unlink()
@@ -155,6 +156,22 @@ def test_a_process_that_wakes_up_behind_its_successor_writes_nothing_more(
         assert next(lines_of(child)) == "held"
         next(lines_of(child))
         assert "StaleWriter" in anyio.run(succeed, child, backend=real_backend)[-1]
+
+
+def stop_between_commits(child: subprocess.Popen[bytes], path: Path) -> None:
+    """Within one it would keep SQLite's lock, and everybody else of the store from writing."""
+    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+    while True:
+        child.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, child.pid, os.WSTOPPED)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            child.send_signal(signal.SIGCONT)
+            continue
+        connection.execute("ROLLBACK")
+        connection.close()
+        return
 
 
 def until_refused(child: subprocess.Popen[bytes]) -> list[str]:
