@@ -31,7 +31,8 @@ def fork(
 ) -> None:
     """Begin a new session with a copy of another one, up to the end of a turn.
 
-    The other one does not notice, and may be at work in another process. Nothing is asked of a model.
+    The other one does not notice, and may be at work in another process. No model
+    is asked anything.
     """
     from host.cli.launch import launch
 

@@ -38,11 +38,12 @@ def rewind(
 ) -> None:
     """Take a session back to what it was before a turn.
 
-    Files that were changed since then with Write and Edit are put back; what commands did is not undone.
-    Agents that were started since then end. Nothing is deleted: the log keeps all of it. Nothing is asked of
-    a model.
+    Files changed since then with Write and Edit are put back; what commands did
+    is not undone. Agents started since then end. The log keeps all of it, and
+    no model is asked anything.
 
-    Ends with 0: done; 1: it stopped in the middle and can be done again; 2: nothing was done.
+    Ends with 0: done; 1: stopped in the middle, and can be done again; 2: nothing
+    was done.
     """
     from host.cli.launch import launch
 

@@ -119,6 +119,36 @@ def test_files_are_put_back_behind_a_yes_and_conflicts_are_told(
     assert connected.fold().turns == []
 
 
+def test_a_yes_to_an_agent_s_question_takes_nothing_back(connected: Home, model_server: LLMock) -> None:
+    notes, made = connected.folder / "notes.md", connected.folder / "made"
+    model_server.script(
+        calls("Write", path=str(notes), content="seven"),
+        calls("Bash", command="sleep 2"),
+        calls("Bash", command=f"touch {made}"),
+        says("Done."),
+    )
+    with connected.terminal("chat", *MODEL, "--mode", "accept-edits") as terminal:
+        terminal.expect(PROMPT)
+        terminal.write("go\n")
+        terminal.expect("wants Bash sleep")
+        terminal.expect(PROMPT)
+        terminal.write("y\n")
+        terminal.expect("→ Bash sleep")
+        terminal.write("/rewind\n")
+        terminal.expect("Take it back? y or n")
+        terminal.expect("wants Bash touch")
+        terminal.expect("nothing was taken back")
+        terminal.expect(PROMPT)
+        terminal.write("y\n")
+        terminal.expect("Done.")
+        terminal.expect("tokens in")
+        terminal.write("/quit\n")
+        assert terminal.ends() == 0
+    assert made.exists()
+    assert notes.read_text() == "seven"
+    assert len(connected.fold().turns) == 1
+
+
 def test_a_running_turn_is_taken_back_at_its_word(connected: Home, model_server: LLMock) -> None:
     model_server.script(says("One."), says("word " * 500))
     with connected.terminal("chat", *MODEL) as terminal:
