@@ -13,6 +13,7 @@ from actors.address import AgentId
 from actors.agent import Agent
 from actors.context import Snapshot
 from actors.envelope import EnvelopeKind
+from actors.errors import ActorStopped
 from actors.events import PermissionSettled, PermissionWanted
 from actors.ports import (
     ChildReport,
@@ -274,8 +275,14 @@ class Host:
             yield attachment
 
     def set_mode(self, session: Session, mode: PermissionMode) -> None:
-        """Changes the permission mode of an agent; those below it never have a wider one."""
+        """Changes the permission mode of an agent; those below it never have a wider one.
+
+        Raises:
+            ActorStopped: the agent has ended, and its log with it.
+        """
         living = self._directory.by_id(session.id)
+        if living.actor.is_stopping:
+            raise ActorStopped(f"{living.name} was stopped; its mode cannot be changed any more")
         living.mode = mode
         living.actor.parts.ledger.submit(ModeChanged(mode.value, self._clock.now_s()))
         self._broker.reconsider()

@@ -142,13 +142,15 @@ async def test_who_spawns_in_the_background_hears_of_it_when_the_task_is_stored(
         assert [e.body for e in envelopes(await records_of(memory, report.agent_id))] == ["Do it."]
 
 
-async def test_a_session_that_was_stopped_cannot_be_taken_back() -> None:
+async def test_a_session_that_was_stopped_cannot_be_taken_back_nor_changed() -> None:
     async with scripted_host(ScriptedProvider(always("Fine."))) as host:
         session = await host.start(Agent("main"))
         await session.ask("Hello?")
         await session.stop()
         with anyio.fail_after(PATIENCE_S), pytest.raises(ActorStopped):
             await session.rewind(restore_files=False)
+        with pytest.raises(ActorStopped):
+            host.set_mode(session, PermissionMode.PLAN)
 
 
 @pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fork leaves out reminders of a mode")
