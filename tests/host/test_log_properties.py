@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from actors.address import AgentId
 from actors.agent import Agent
-from actors.errors import ActorStopped
+from actors.errors import ActorError, ActorStopped
 from actors.ports import SpawnOrder
 from actors.records import Record
 from actors.state import folded
@@ -149,7 +149,7 @@ async def test_a_session_that_was_stopped_cannot_be_taken_back_nor_changed() -> 
         await session.stop()
         with anyio.fail_after(PATIENCE_S), pytest.raises(ActorStopped):
             await session.rewind(restore_files=False)
-        with pytest.raises(ActorStopped):
+        with pytest.raises(ActorError):
             host.set_mode(session, PermissionMode.PLAN)
 
 
