@@ -1,6 +1,5 @@
 """A disk that fills up under a whole host: typed errors, and what was acknowledged is there afterwards."""
 
-import os
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from host.session import Session
 from host.store.sqlite import SqliteStore
 from providers.scripted import ScriptedProvider, always
 from tests.crash.cast import LifeIds
+from tests.disks import disk_of
 from tests.host.hosts import scripted_host
 from tests.host.judging import envelopes, faults, records_of
 
@@ -31,16 +31,8 @@ PATIENCE_S = 30.0
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 16 megabytes."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
-    command = ["mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "small", str(folder)]
-    mounted = subprocess.run(command, capture_output=True, text=True)
-    if mounted.returncode != 0:
-        pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    with disk_of(16, tmp_path / "small") as folder:
+        yield folder
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """Listing, archiving, measuring and collecting, as commands."""
 
-import os
 import subprocess
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from host.cli.cells import cells
 from host.store import SqliteStore
 from host.store.ports import GRACE_S
+from tests.disks import disk_of
 from tests.host.cli.commands import Call, caller, in_store
 from tests.host.cli.kept import NEW, OLD, append, ids, put, rename
 from tests.host.cli.processes import Home, events_of
@@ -103,15 +103,8 @@ def test_a_terminal_is_told_how_many_are_hidden(home: Home) -> None:
 
 
 def test_a_store_on_a_read_only_disk_is_listed_and_measured(call: Call, home: Home, tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
     put(home, OLD)
-    if (
-        os.geteuid() != 0
-        or subprocess.run(["mount", "-t", "tmpfs", "none", disk], check=False).returncode != 0
-    ):
-        pytest.skip("no disk can be mounted here")
-    try:
+    with disk_of(8, tmp_path / "disk") as disk:
         copy = disk / "store.db"
         copy.write_bytes(home.store.read_bytes())
         subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
@@ -127,8 +120,6 @@ def test_a_store_on_a_read_only_disk_is_listed_and_measured(call: Call, home: Ho
         done = call("delete", OLD, "--yes", "--store", str(copy))
         assert (done.stdout, done.code) == ("", 2)
         assert str(copy) in done.stderr
-    finally:
-        subprocess.run(["umount", disk], check=True)
 
 
 def test_the_size_report_names_sessions_largest_first(call: Call, home: Home) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from actors.address import AgentId
 from host.store.sqlite import SqliteStore
+from tests.disks import disk_of
 from tests.host.store.samples import OTHER, ROOT, accepted, opened, said
 
 CHILD = AgentId("a-child")
@@ -39,17 +40,8 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of two megabytes."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m,mode=700", "small", folder], capture_output=True, text=True
-    )
-    if mounted.returncode != 0:
-        pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    with disk_of(2, tmp_path / "small") as folder:
+        yield folder
 
 
 @pytest.fixture

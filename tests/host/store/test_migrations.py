@@ -24,6 +24,7 @@ from host.store.schema import MIGRATIONS, open_database
 from host.store.sqlite import SqliteStore
 from providers.model import text_of
 from providers.scripted import ScriptedProvider
+from tests.disks import disk_of
 from tests.host.hosts import scripted_host
 from tests.host.store.data import make_version_1
 from tests.host.store.samples import OTHER, ROOT, opened, said, texts_of
@@ -332,17 +333,8 @@ def write_version_1(path: Path) -> None:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of eight megabytes."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=8m,mode=700", "small", folder], capture_output=True, text=True
-    )
-    if mounted.returncode != 0:
-        pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    with disk_of(8, tmp_path / "small") as folder:
+        yield folder
 
 
 def test_a_disk_that_fills_up_leaves_the_store_as_it_was(small_disk: Path) -> None:

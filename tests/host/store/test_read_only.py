@@ -19,6 +19,7 @@ from actors.address import AgentId
 from actors.errors import LogFailed
 from host.errors import StoreDamaged, StoreError, StoreTooNew, StoreUnavailable, UnknownSession
 from host.store.sqlite import SqliteStore
+from tests.disks import disk_of
 from tests.host.store.data import make_version_1
 from tests.host.store.samples import OTHER, ROOT, Answers, opened, said, texts_of
 
@@ -321,21 +322,12 @@ def test_a_store_that_may_not_be_read_is_unavailable_and_named(store: Path) -> N
 @pytest.fixture
 def read_only_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system with a store that cannot be written any more."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a disk")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m,mode=700", "disk", folder], capture_output=True, text=True
-    )
-    if mounted.returncode != 0:
-        pytest.skip(f"no disk can be mounted here: {mounted.stderr.strip()}")
-    for name in ("version-1.db", "version-1-killed.db"):
-        copy_version_1(name, folder / name)
-    anyio.run(write_some, folder / "store.db")
-    subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    with disk_of(2, tmp_path / "disk") as folder:
+        for name in ("version-1.db", "version-1-killed.db"):
+            copy_version_1(name, folder / name)
+        anyio.run(write_some, folder / "store.db")
+        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+        yield folder
 
 
 def test_stores_on_a_read_only_disk_are_read(read_only_disk: Path) -> None:

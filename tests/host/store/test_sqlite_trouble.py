@@ -14,23 +14,15 @@ import pytest
 from actors.errors import LogFailed, StaleWriter
 from host.errors import SessionBusy, StoreDamaged, StoreUnavailable
 from host.store.sqlite import SqliteStore
+from tests.disks import disk_of
 from tests.host.store.samples import OTHER, ROOT, Answers, opened, said, texts_of
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of one megabyte."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "small", folder], capture_output=True, text=True
-    )
-    if mounted.returncode != 0:
-        pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    with disk_of(1, tmp_path / "small") as folder:
+        yield folder
 
 
 def change(path: Path, statement: str, *values: object) -> None:

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import pytest
 
 from host.errors import RestoreFailed, RestoreRefused, StoreDamaged, StoreUnavailable
 from host.workspace import carry_out, plan_restore
+from tests.disks import disk_of
 from tests.host.workspace.desk import Desk, tree_of
 
 NOBODY = 65_534
@@ -23,17 +23,8 @@ NOBODY = 65_534
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of one megabyte."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "small", folder], capture_output=True, text=True
-    )
-    if mounted.returncode != 0:
-        pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    with disk_of(1, tmp_path / "small") as folder:
+        yield folder
 
 
 @pytest.fixture
