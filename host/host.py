@@ -20,6 +20,7 @@ from actors.ports import (
     Clock,
     Ids,
     Models,
+    PermissionQuestion,
     Services,
     SpawnOrder,
 )
@@ -73,7 +74,9 @@ class Host:
         self._hub = Hub()
         self._directory = Directory()
         self._standing = Standing(self._directory, self._hub, clock)
-        self._broker = PermissionBroker(self._policy_of, emit=self._permission_event)
+        self._broker = PermissionBroker(
+            self._policy_of, record=self._record_question, emit=self._permission_event
+        )
         self._stack = AsyncExitStack()
         self._running: _Running | None = None
 
@@ -303,15 +306,19 @@ class Host:
         living = self._directory.by_id(agent_id)
         return Policy(self._standing.mode_of(living), self._config.rules, living.actor.parts.opened.cwd)
 
+    async def _record_question(self, question: PermissionQuestion, summary: str) -> None:
+        """What a person sees is in the log: it is asked again if the host is killed now."""
+        ledger = self._directory.by_id(question.agent_id).actor.parts.ledger
+        await ledger.commit(QuestionAsked(question.call_id, question.tool, summary, self._clock.now_s()))
+
     def _permission_event(self, event: PermissionWanted | PermissionSettled) -> None:
         living = self._directory.find(event.agent)
-        ledger, now_s = living.actor.parts.ledger, self._clock.now_s()
         if isinstance(event, PermissionWanted):
-            ledger.submit(QuestionAsked(event.call_id, event.tool, event.summary, now_s))
             self._standing.begin_wait(living, _reason(event))
         self._hub.emit(event)
         if isinstance(event, PermissionSettled):
-            ledger.submit(QuestionSettled(event.call_id, event.allowed, event.reason, now_s))
+            settled = QuestionSettled(event.call_id, event.allowed, event.reason, self._clock.now_s())
+            living.actor.parts.ledger.submit(settled)
             self._standing.end_wait(living, _reason(event))
 
 

@@ -5,7 +5,7 @@ an agent comes near it.
 """
 
 import os.path
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -78,11 +78,16 @@ class Attachment:
         return self.agent_path in ("", agent_path) or agent_path.startswith(self.agent_path + "/")
 
 
+async def _no_record(_question: PermissionQuestion, _summary: str) -> None:
+    pass
+
+
 class PermissionBroker:
     """Implements `actors.ports.Permissions` for a whole host.
 
     `policy_of` is asked anew for each call, so a change of mode holds at
     once; call `reconsider` to let it settle the questions already open.
+    `record` logs a question, with its summary, before anybody sees it.
     `real_path` resolves links, so that a link inside the working directory
     opens nothing outside of it.
     """
@@ -91,10 +96,12 @@ class PermissionBroker:
         self,
         policy_of: Callable[[AgentId], Policy],
         *,
+        record: Callable[[PermissionQuestion, str], Awaitable[None]] = _no_record,
         emit: Callable[[PermissionWanted | PermissionSettled], None] = lambda _: None,
         real_path: Callable[[str], str] = os.path.realpath,
     ) -> None:
         self._policy_of = policy_of
+        self._record = record
         self._emit = emit
         self._real_path = real_path
         self._attachments: list[Attachment] = []
@@ -111,23 +118,19 @@ class PermissionBroker:
         verdict = self._verdict(question)
         if verdict.decision is not Decision.ASK:
             return self._final(question, verdict)
+        summary = _summary(question)
+        await self._record(question, summary)
         self._n_asked += 1
         pending = _Pending(OpenQuestion(f"q{self._n_asked}", self._n_asked, question, verdict.reason))
         self._pending[pending.open.id] = pending
-        agent = _name_of(question)
-        self._emit(
-            PermissionWanted(agent, pending.open.id, question.call_id, question.tool, _summary(question))
-        )
+        agent, call_id = _name_of(question), question.call_id
+        self._emit(PermissionWanted(agent, pending.open.id, call_id, question.tool, summary))
         settled = PermissionAnswer(False, "the question was withdrawn")
         try:
             settled = await self._ask(pending)
         finally:
             del self._pending[pending.open.id]
-            self._emit(
-                PermissionSettled(
-                    agent, pending.open.id, question.call_id, settled.is_allowed, settled.reason
-                )
-            )
+            self._emit(PermissionSettled(agent, pending.open.id, call_id, settled.is_allowed, settled.reason))
         return settled
 
     @contextmanager

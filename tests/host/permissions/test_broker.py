@@ -6,6 +6,7 @@ import pytest
 from anyio.abc import TaskGroup
 
 from actors.address import AgentId
+from actors.errors import LogFailed
 from actors.events import PermissionSettled, PermissionWanted
 from actors.ports import PermissionAnswer, PermissionQuestion
 from host.errors import UnknownQuestion
@@ -317,3 +318,37 @@ async def test_a_surface_that_fails_does_not_leave_its_question_open() -> None:
     with asked.attach(Console(broken)), pytest.raises(RuntimeError, match="terminal"):
         await asked.decide(question("Bash", "make"))
     assert asked.questions() == ()
+
+
+async def test_a_question_is_in_the_log_before_anybody_sees_it() -> None:
+    console, told = Console(lambda _: YES), list[str]()
+
+    async def record(asked_about: PermissionQuestion, summary: str) -> None:
+        await anyio.sleep(5)
+        assert (console.n_asked, told) == (0, [])
+        told.append(f"{asked_about.tool}: {summary}")
+
+    asked = PermissionBroker(
+        lambda _: Policy(PermissionMode.DEFAULT, RuleSet(), CWD),
+        record=record,
+        emit=lambda event: told.append(type(event).__name__),
+    )
+    with asked.attach(console):
+        assert (await asked.decide(question("Bash", "ls"))).is_allowed
+    assert told == ["Bash: ls", "PermissionWanted", "PermissionSettled"]
+
+
+async def test_a_question_that_cannot_be_logged_is_not_asked() -> None:
+    console, told = Console(lambda _: YES), list[str]()
+
+    async def record(_asked_about: PermissionQuestion, _summary: str) -> None:
+        raise LogFailed("the disk is full")
+
+    asked = PermissionBroker(
+        lambda _: Policy(PermissionMode.DEFAULT, RuleSet(), CWD),
+        record=record,
+        emit=lambda event: told.append(type(event).__name__),
+    )
+    with asked.attach(console), pytest.raises(LogFailed):
+        await asked.decide(question("Bash", "ls"))
+    assert (console.n_asked, told, asked.questions()) == (0, [], ())
