@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -127,7 +128,8 @@ def check_version(connection: sqlite3.Connection, path: Path, supported: int) ->
         StoreUnavailable: not a store's file.
         StoreDamaged: it has lost its tables.
     """
-    found = _version(connection, path)
+    with _one_look(connection):
+        found = _version(connection, path)
     if found > supported:
         raise StoreTooNew(
             f"the store {path} has version {found}, this program knows up to {supported}:"
@@ -136,6 +138,19 @@ def check_version(connection: sqlite3.Connection, path: Path, supported: int) ->
             supported=supported,
         )
     return found
+
+
+@contextmanager
+def _one_look(connection: sqlite3.Connection) -> Iterator[None]:
+    """What is read inside the block is of one moment: another process may be making the file."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
