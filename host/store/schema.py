@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from host.store.migrating import (
 Durability: TypeAlias = Literal["full", "normal"]
 
 BUSY_TIMEOUT_S = 10.0
+_RETRY_S = 0.01
 
 
 _VERSION_1: Migration = (
@@ -153,10 +155,27 @@ def _make_file(path: Path) -> None:
 
 
 def _configure(connection: sqlite3.Connection, path: Path, durability: Durability) -> None:
-    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+    mode = _switched_to_wal(connection)
     if mode != "wal":
         raise StoreUnavailable(
             f"the store {path} cannot be used: its file system does not carry a write-ahead log"
             f" (journal mode wal wanted, got {mode})"
         )
     connection.execute(f"PRAGMA synchronous = {durability.upper()}")
+
+
+def _switched_to_wal(connection: sqlite3.Connection) -> str:
+    """The journal mode that the file has then. Waits for others as long as for any lock.
+
+    SQLite itself does not wait here: two that switch at once could wait for each other.
+    """
+    give_up_at = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > give_up_at:
+                raise
+            time.sleep(_RETRY_S)
+        else:
+            return str(mode)
