@@ -71,10 +71,10 @@ def broker(
     mode: PermissionMode = PermissionMode.DEFAULT,
     rules: RuleSet | None = None,
     real_path: Callable[[str], str] = lambda path: path,
-    **more: Callable[[PermissionWanted | PermissionSettled], None],
+    emit: Callable[[PermissionWanted | PermissionSettled], None] = lambda _: None,
 ) -> PermissionBroker:
     policy = Policy(mode, rules or RuleSet(), CWD)
-    return PermissionBroker(lambda _: policy, real_path=real_path, **more)
+    return PermissionBroker(lambda _: policy, real_path=real_path, emit=emit)
 
 
 class Asking:

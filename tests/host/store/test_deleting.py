@@ -63,6 +63,7 @@ def test_deleted_text_is_overwritten_and_gone_when_the_file_is_written_anew(
     assert examine(path).is_sound
 
 
+@pytest.mark.slow  # deleting waits ten seconds for the reader
 def test_a_reader_that_needs_the_old_state_is_told_of(path: Path) -> None:
     """The write-ahead log cannot be emptied under it; it is on the next occasion."""
 
