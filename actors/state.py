@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from actors.address import Address
 from actors.envelope import Envelope, EnvelopeId, ReceiptState
-from actors.history import Entry, MessageEntry, ReminderEntry
+from actors.history import Authority, Entry, MessageEntry, Origin
 from actors.records import (
     AgentOpened,
     AgentState,
@@ -41,10 +41,10 @@ from actors.records import (
     TurnId,
     TurnStarted,
 )
-from providers.model import Role, ToolCall, Usage
+from providers.model import Message, Role, ToolCall, Usage
 
 REWIND_SOURCE = "rewind_notice"
-_SKIPPED_SOURCE = "diagnostics"
+_SKIPPED_SOURCE = "legacy_synthetic"
 
 
 @dataclass(slots=True)
@@ -228,7 +228,16 @@ class AgentFold:
         self.n_skipped += record.n_records
         records = "1 record" if record.n_records == 1 else f"{record.n_records} records"
         body = f"The log of this conversation was damaged. {records} could not be read back: {record.reason}"
-        self._append((ReminderEntry(record.entry_id, _SKIPPED_SOURCE, body, at=record.at),))
+        # No reminder, which would float: this has to stand where something is missing, also in front of all.
+        marker = MessageEntry(
+            record.entry_id,
+            Message(Role.USER, body),
+            Origin.HOST,
+            Authority.HOST,
+            source=_SKIPPED_SOURCE,
+            at=record.at,
+        )
+        self._append((marker,))
 
     def _advance(self, envelope_ids: tuple[EnvelopeId, ...], state: ReceiptState) -> None:
         for envelope_id in envelope_ids:
