@@ -5,7 +5,7 @@ each record when the store has it; a resumed one applies the whole log. Both
 end up in the same state, because there is no other way to change it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -90,7 +90,7 @@ class AgentFold:
     last sequence number by sender; `spent_usd` the cost where prices are known.
     `newest_of` tells where in the history the newest entry of a source stands,
     `built` is the prefix of the newest request. `turns` are those of the
-    history, oldest first; `removed_calls` those that a rewind took out of it.
+    history, oldest first; `removed_turns` those that a rewind took out of it.
     `n_skipped` counts records that could not be read back.
     """
 
@@ -104,7 +104,7 @@ class AgentFold:
     turn: OpenTurn | None = None
     turns: list[TurnMark] = field(default_factory=list)
     last_turn: TurnEnded | None = None
-    removed_calls: set[str] = field(default_factory=set)
+    removed_turns: set[TurnId] = field(default_factory=set)
     state: AgentState = AgentState.STARTING
     mode: str | None = None
     goal: Goal | None = None
@@ -215,7 +215,7 @@ class AgentFold:
         if at is None:
             return
         first = self.turns[at].first_entry
-        self.removed_calls.update(call_ids(self.history[first:]))
+        self.removed_turns.update(mark.turn_id for mark in self.turns[at:])
         while first and self.history[first - 1].source == REWIND_SOURCE:
             first -= 1  # that of an earlier rewind to the same place
         del self.turns[at:], self.history[first:]
@@ -252,13 +252,6 @@ def folded(records: Iterable[Record]) -> AgentFold:
     for record in records:
         fold.apply(record)
     return fold
-
-
-def call_ids(entries: Iterable[Entry]) -> Iterator[str]:
-    """The ids of the calls that these answers ask for."""
-    for entry in entries:
-        if isinstance(entry, MessageEntry):
-            yield from (call.id for call in entry.message.tool_calls)
 
 
 def open_calls(history: list[Entry]) -> tuple[ToolCall, ...]:

@@ -14,7 +14,7 @@ from actors.agent import Agent
 from actors.context import Snapshot, snapshot_to_json
 from actors.errors import ActorStopped, BadInput, LogFailed
 from actors.ports import Services
-from actors.records import AgentOpened, AgentRole, AgentState, SnapshotTaken
+from actors.records import AgentOpened, AgentRole, AgentState, SnapshotTaken, TurnId
 from actors.roles.prefix import prefix_source
 from actors.state import AgentFold
 from host.config import Config
@@ -41,6 +41,7 @@ class Birth:
     parent: Living | None
     description: str = ""
     call_id: str = ""
+    turn_id: TurnId | None = None
     restarts: bool = False
 
     def spec_of(self, agent: Agent) -> dict[str, JsonValue]:
@@ -49,6 +50,7 @@ class Birth:
             **agent.to_json(),
             "description": self.description,
             "call_id": self.call_id,
+            "turn_id": self.turn_id,
             "restarts": self.restarts,
         }
 

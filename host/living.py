@@ -7,7 +7,7 @@ import anyio
 from actors.actor import Actor
 from actors.address import Address, AgentId
 from actors.context import Snapshot
-from actors.records import AgentRole, AgentState
+from actors.records import AgentRole, AgentState, TurnId
 from host.permissions import PermissionMode
 from host.store.ports import Lease
 
@@ -17,8 +17,8 @@ class Living:
     """One agent: its actor and its place in the tree.
 
     `lease` belongs to roots. `mode` is its own; those above it narrow it.
-    `call_id` names the call that started it. `waits_for` says what keeps it,
-    where several calls wait side by side. `is_newly_lost` says that its host
+    `call_id` and `turn_id` name the call that started it, and the turn of that.
+    `waits_for` says what keeps it, where several calls wait side by side. `is_newly_lost` says that its host
     ended in the middle of its turn, `is_taken_back` that a rewind removed the
     turn that started it. `finished` is set when its task has
     ended, which `scope` can force.
@@ -36,6 +36,7 @@ class Living:
     reason: str = ""
     description: str = ""
     call_id: str = ""
+    turn_id: TurnId | None = None
     is_newly_lost: bool = False
     is_taken_back: bool = False
     waits_for: list[str] = field(default_factory=list)

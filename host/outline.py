@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from actors.address import AgentId
 from actors.history import Entry, MessageEntry, Origin
-from actors.records import AgentOpened, EntriesAppended, FileChanging, Record, TurnId, TurnStarted, TurnStop
-from actors.state import call_ids, folded
+from actors.records import AgentOpened, FileChanging, Record, TurnId, TurnStarted, TurnStop
+from actors.state import folded
+from host.recovery import turn_that_started
 from host.store.ports import Store
 from providers.model import Role, text_of
 
@@ -56,12 +57,11 @@ def outlined(
 ) -> tuple[TurnOutline, ...]:
     """The turns of a log; `children` are the logs of all agents below, each behind that of its parent."""
     fold = folded(own)
-    paths, turn_of_call = _traces(own)
+    paths = _traces(own)
     turn_of: dict[AgentId, TurnId] = {}
     for agent_id, log in children.items():
-        # The calls of other agents can have the same ids.
         is_below = parents[agent_id] in children
-        turn_id = turn_of.get(parents[agent_id]) if is_below else turn_of_call.get(_call_of(log))
+        turn_id = turn_of.get(parents[agent_id]) if is_below else _turn_of(log)
         if turn_id is not None:
             turn_of[agent_id] = turn_id
             paths.setdefault(turn_id, {}).update(_paths(log))
@@ -75,10 +75,9 @@ def outlined(
     return tuple(outlines)
 
 
-def _traces(own: Sequence[Record]) -> tuple[dict[TurnId, dict[str, None]], dict[str, TurnId]]:
-    """The paths that each turn changed itself, and the turn of each call."""
+def _traces(own: Sequence[Record]) -> dict[TurnId, dict[str, None]]:
+    """The paths that each turn changed itself."""
     paths: dict[TurnId, dict[str, None]] = {}
-    turn_of_call: dict[str, TurnId] = {}
     turn_id: TurnId | None = None
     for record in own:
         match record:
@@ -86,20 +85,18 @@ def _traces(own: Sequence[Record]) -> tuple[dict[TurnId, dict[str, None]], dict[
                 turn_id = record.turn_id
             case FileChanging() if turn_id is not None:
                 paths.setdefault(turn_id, {})[record.path] = None
-            case EntriesAppended() if turn_id is not None:
-                turn_of_call.update(dict.fromkeys(call_ids(record.entries), turn_id))
             case _:
                 pass
-    return paths, turn_of_call
+    return paths
 
 
 def _paths(log: Sequence[Record]) -> dict[str, None]:
     return {record.path: None for record in log if isinstance(record, FileChanging)}
 
 
-def _call_of(log: Sequence[Record]) -> str:
+def _turn_of(log: Sequence[Record]) -> TurnId | None:
     opened = log[0] if log else None
-    return str(opened.spec.get("call_id") or "") if isinstance(opened, AgentOpened) else ""
+    return turn_that_started(opened) if isinstance(opened, AgentOpened) else None
 
 
 def _beginning(entries: Sequence[Entry]) -> tuple[str, bool]:

@@ -8,6 +8,7 @@ from actors.goals import RESUME_SOURCE, resume_reminder
 from actors.history import Authority, Entry, EntryId, MessageEntry, Origin, ResultStatus
 from actors.ports import Clock, Ids
 from actors.records import (
+    AgentOpened,
     EntriesAppended,
     EnvelopeAccepted,
     EnvelopeDropped,
@@ -77,6 +78,12 @@ def goal_told_again(fold: AgentFold, ids: Ids, clock: Clock) -> tuple[Record, ..
     if fold.goal is None or (fold.history and fold.history[-1].source == RESUME_SOURCE):
         return ()
     return (EntriesAppended((resume_reminder(fold.goal, EntryId(ids.new("ent")), clock.now_s()),)),)
+
+
+def turn_that_started(opened: AgentOpened) -> TurnId | None:
+    """The turn of its parent in which an agent was started; None where a program did."""
+    turn_id = opened.spec.get("turn_id")
+    return TurnId(turn_id) if isinstance(turn_id, str) else None
 
 
 def restart_id(turn_id: TurnId) -> EnvelopeId:

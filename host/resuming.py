@@ -13,7 +13,7 @@ from actors.tools.model import Tool
 from host.crew import ENDED, Crew
 from host.errors import UnknownSession
 from host.living import Living
-from host.recovery import goal_told_again
+from host.recovery import goal_told_again, turn_that_started
 from host.revival import Archive, Stored
 from host.store.ports import Lease
 
@@ -136,8 +136,8 @@ def _of_the_history(found: Sequence[Stored]) -> tuple[tuple[Stored, ...], tuple[
     kept: dict[AgentId, Stored] = {}
     taken_back: list[Stored] = []
     for one in found:  # a parent is older than its children
-        parent_id, call_id = one.opened.parent_id, one.opened.spec.get("call_id")
-        if parent_id is None or (parent_id in kept and call_id not in kept[parent_id].fold.removed_calls):
+        parent_id, turn_id = one.opened.parent_id, turn_that_started(one.opened)
+        if parent_id is None or (parent_id in kept and turn_id not in kept[parent_id].fold.removed_turns):
             kept[one.opened.agent_id] = one
         else:
             taken_back.append(one)

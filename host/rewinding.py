@@ -1,9 +1,7 @@
 """Takes a conversation back to what it was before a turn: history, tasks, files."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-
-from pydantic import JsonValue
 
 from actors.address import Address, AgentId
 from actors.errors import BadInput
@@ -20,9 +18,10 @@ from actors.records import (
     TurnId,
     TurnStarted,
 )
-from actors.state import REWIND_SOURCE, AgentFold, call_ids, folded
+from actors.state import REWIND_SOURCE, AgentFold, folded
 from host.crew import Crew
 from host.living import Living
+from host.recovery import turn_that_started
 from host.store.ports import AgentRow, Store
 from host.workspace import RestorePlan, carry_out, merged, plan_restore
 from providers.model import text_of
@@ -80,7 +79,7 @@ async def preview(
     turns = tuple(mark.turn_id for mark in fold.turns[first:])
     entries = fold.history[fold.turns[first].first_entry :]
     begun = await _begun(store, root_id, turns[0])
-    agents = _started_by(frozenset(call_ids(entries)), begun.children)
+    agents = _started_in(turns, begun.children)
     return RewindPreview(turns, _text(entries), agents, await plan_restore(begun.changes(), artifacts))
 
 
@@ -122,7 +121,7 @@ async def rewind(
         plan = await plan_restore(await changes_since(crew.store, living.root_id, turns[0]), artifacts)
         if restores_files:
             plan.check(overwrites)  # before anything is stopped
-        stopped = await _stop(crew, living, frozenset(call_ids(entries)))
+        stopped = await _stop(crew, living, turns)
         # Those who were stopped may have gone on changing files until then.
         plan = await plan_restore(await changes_since(crew.store, living.root_id, turns[0]), artifacts)
         files: tuple[FileRestored, ...] = ()
@@ -156,12 +155,12 @@ def _first(fold: AgentFold, before: TurnId | None) -> int:
     return found[0]
 
 
-async def _stop(crew: Crew, living: Living, calls: frozenset[str]) -> tuple[Address, ...]:
-    """Ends the agents that these calls started, for good: nothing more is told of them."""
+async def _stop(crew: Crew, living: Living, turns: Collection[TurnId]) -> tuple[Address, ...]:
+    """Ends the agents that these turns started, for good: nothing more is told of them."""
     tops = [
         child
         for child in crew.directory.tree(living.root_id)
-        if child.parent_id == living.id and child.call_id in calls
+        if child.parent_id == living.id and child.turn_id in turns
     ]
     below = crew.directory.below(tops)
     for child in below:
@@ -176,10 +175,10 @@ async def _stop(crew: Crew, living: Living, calls: frozenset[str]) -> tuple[Addr
 
 @dataclass(frozen=True, slots=True)
 class _Child:
-    """An agent of a session, and the call that started it."""
+    """An agent of a session, and the turn that started it."""
 
     row: AgentRow
-    call_id: JsonValue
+    turn_id: TurnId | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,27 +196,26 @@ async def _begun(store: Store, root_id: AgentId, since: TurnId) -> _Begun:
     records = await _records(store, root_id)
     start = next(n for n, r in enumerate(records) if isinstance(r, TurnStarted) and r.turn_id == since)
     logs = [records[start:]]
-    entries = (e for record in logs[0] if isinstance(record, EntriesAppended) for e in record.entries)
-    calls = set(call_ids(entries))
+    turns = {record.turn_id for record in logs[0] if isinstance(record, TurnStarted)}
     children: dict[AgentId, _Child] = {}
     for row in await store.agents(root_id):  # a parent is older than its children
         if row.parent_id != root_id and row.parent_id not in children:
             continue
         log = await _records(store, row.agent_id)
         opened = log[0] if log else None
-        call_id = opened.spec.get("call_id") if isinstance(opened, AgentOpened) else None
-        if row.parent_id in children or call_id in calls:
-            children[row.agent_id] = _Child(row, call_id)
+        turn_id = turn_that_started(opened) if isinstance(opened, AgentOpened) else None
+        if row.parent_id in children or turn_id in turns:
+            children[row.agent_id] = _Child(row, turn_id)
             logs.append(log)
     return _Begun(tuple(children.values()), tuple(logs))
 
 
-def _started_by(calls: frozenset[str], children: Iterable[_Child]) -> tuple[Address, ...]:
-    """Those whom these calls of the session's agent started, and all below; not those taken back earlier."""
+def _started_in(turns: Collection[TurnId], children: Iterable[_Child]) -> tuple[Address, ...]:
+    """Those whom these turns of the session's agent started, and all below; not those taken back earlier."""
     found: dict[AgentId, Address] = {}
     for child in children:
         row = child.row
-        if row.parent_id in found or (row.parent_id == row.root_id and child.call_id in calls):
+        if row.parent_id in found or (row.parent_id == row.root_id and child.turn_id in turns):
             found[row.agent_id] = Address(row.name)
     return tuple(found.values())
 

@@ -104,7 +104,16 @@ class Spawning:
         )
         if agent.model is not None:
             self.crew.services.models.resolve(agent.model)
-        birth = Birth(AgentRole.SUBAGENT, mother.root_id, mother, order.description, call_id, kind.restarts)
+        turn = mother.actor.turn if call_id else None  # a program starts it beside the turns
+        birth = Birth(
+            AgentRole.SUBAGENT,
+            mother.root_id,
+            mother,
+            order.description,
+            call_id,
+            None if turn is None else turn.id,
+            kind.restarts,
+        )
         return await self.crew.open(agent, birth, mother.snapshot, Path(parent.opened.cwd))
 
     def _prompt(self, mother: Living, order: SpawnOrder) -> Draft:

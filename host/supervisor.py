@@ -23,7 +23,7 @@ from host.hub import Hub
 from host.living import Living
 from host.notifying import loss_report, notify, report_id, state_after, turn_report
 from host.permissions import PermissionMode
-from host.recovery import restart_id
+from host.recovery import restart_id, turn_that_started
 from host.revival import Stored
 from host.standing import Standing
 
@@ -83,6 +83,7 @@ class Supervisor:
             mode=mode,
             description=str(opened.spec.get("description") or ""),
             call_id=str(opened.spec.get("call_id") or ""),
+            turn_id=turn_that_started(opened),
         )
         self.directory.add(living)
         return living

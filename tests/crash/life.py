@@ -149,13 +149,12 @@ class Life:
                 await anyio.sleep(0.002)
                 if not all(map(_rests, host.agents())):
                     still_since = anyio.current_time()
-        # By parent: a fork has copies of calls, and may take back those that its source keeps.
-        removed = {session.id: session.fold.removed_calls for session in host.agents()}
+        removed = {session.id: session.fold.removed_turns for session in host.agents()}
         for session in host.agents():
             opened = session.fold.opened
             assert opened is not None
             parent = None if opened.parent_id is None else removed[opened.parent_id]
-            is_back = parent is not None and opened.spec["call_id"] in parent
+            is_back = parent is not None and opened.spec["turn_id"] in parent
             self._blame(is_back, f"{session.name} lives, and a rewind took back what had started it")
             records = await records_of(self._store, session.id)
             again = folded(records[: session.fold.n_records])

@@ -136,7 +136,7 @@ def untold(rows: Sequence[AgentRow], logs: Mapping[AgentId, Sequence[Record]]) -
         due = sorted(reports_due(logs[row.agent_id]))
         told = sorted(e.id for e in envelopes(mother) if e.task_id == row.agent_id)
         opened = folded(logs[row.agent_id]).opened
-        is_gone = opened is not None and opened.spec["call_id"] in folded(mother).removed_calls
+        is_gone = opened is not None and opened.spec["turn_id"] in folded(mother).removed_turns
         if is_gone or row.parent_id in taken_back:
             taken_back.add(row.agent_id)
         if len(told) > len(due) or (row.agent_id not in taken_back and len(told) < len(due)):

@@ -116,9 +116,9 @@ def check_rewind(fold: AgentFold, before: TurnId) -> None:
     assert fold.turns == turns[:at]
     assert (fold.waiting, fold.receipts, fold.spent) == (waiting, receipts, spent)
     check_invariants(fold)
-    once = (list(fold.history), list(fold.turns), set(fold.removed_calls), fold.last_turn, fold.state)
+    once = (list(fold.history), list(fold.turns), set(fold.removed_turns), fold.last_turn, fold.state)
     fold.apply(rewound)
-    assert (fold.history, fold.turns, fold.removed_calls, fold.last_turn, fold.state) == once
+    assert (fold.history, fold.turns, fold.removed_turns, fold.last_turn, fold.state) == once
 
 
 def test_the_logs_of_the_pool_hold_rewinds_and_more() -> None:

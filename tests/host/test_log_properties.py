@@ -165,9 +165,6 @@ async def test_a_fork_sends_what_the_model_thought_behind_a_reminder_of_the_mode
     assert any(isinstance(block, ReasoningBlock) for m in thoughts for block in m.content or ())
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="a rewind goes by the ids of calls, which may repeat"
-)
 async def test_a_rewind_leaves_a_child_alone_whose_call_had_the_same_id_as_a_removed_one() -> None:
     """Some servers count their calls anew in each answer."""
     prompt = "Count the doors."
