@@ -162,15 +162,11 @@ async def test_a_fork_leaves_thinking_out_behind_a_reminder_that_stays_with_its_
         await session.ask("Hello?")
         await (await host.fork(session)).ask("And here?")
         await session.ask("And here?")
-    thoughts = [
-        sum(
-            isinstance(b, ReasoningBlock)
-            for m in r.messages
-            if isinstance(m.content, tuple)
-            for b in m.content
-        )
-        for r in provider.requests[1:]
+    blocks = [
+        [block for m in request.messages if isinstance(m.content, tuple) for block in m.content]
+        for request in provider.requests[1:]
     ]
+    thoughts = [sum(isinstance(block, ReasoningBlock) for block in sent) for sent in blocks]
     assert thoughts == [0, 1]
 
 

@@ -32,7 +32,7 @@ from tests.host.store.samples import OTHER, ROOT, opened, said
 
 _FRAME_BYTES = 24 + PAGE_BYTES
 _WAL_HEADER_BYTES = 32
-N_CHUNKS = 10
+N_CHUNKS = 60
 
 
 @dataclass(frozen=True)
