@@ -104,13 +104,17 @@ class Wreck:
         """The rows of one log, and where SQLite failed at a place: what it said.
 
         `n_claimed` is how many there should be, None where that is not known.
-        Two different rows may have one place.
+        Two different rows may have one place. Where a page is taken for another,
+        SQLite gives rows of other agents as well; these are left out.
         """
         ask = f"SELECT {self._columns_of('records')} FROM records WHERE agent_id = ?"
         rows, error = self._rows(f"{ask} ORDER BY seq", agent_id)
-        is_whole = len(rows) == n_claimed and all(row["seq"] == seq for seq, row in enumerate(rows))
+        is_whole = len(rows) == n_claimed and all(
+            (row["seq"], row.get("agent_id", agent_id)) == (seq, agent_id) for seq, row in enumerate(rows)
+        )
         if is_whole and not error:
             return rows, {}
+        rows = [row for row in rows if row.get("agent_id", agent_id) == agent_id]
         # From the other end: a row whose key is broken ends the way without an error.
         behind, error = self._rows(f"{ask} ORDER BY seq DESC", agent_id)
         rows = _merged(rows, behind)
@@ -127,7 +131,7 @@ class Wreck:
                 rows.extend(one)
                 if error:
                     failures[seq] = error
-        return rows, failures
+        return [row for row in rows if row.get("agent_id", agent_id) == agent_id], failures
 
     # Artifacts
 
