@@ -189,5 +189,5 @@ def _row(connection: sqlite3.Connection, agent_id: AgentId, seq: int) -> object:
     ask = "SELECT kind, version, data, hash FROM records WHERE agent_id = ? AND seq = ?"
     try:
         return connection.execute(ask, (agent_id, seq)).fetchone()
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):  # SQLite quotes a broken definition
         return None
