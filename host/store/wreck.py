@@ -183,10 +183,17 @@ class Wreck:
             cursor = self.connection.execute(ask, values)
             names = [column[0] for column in cursor.description or ()]
             # What came before an error stays in the list.
-            rows.extend(dict(zip(names, row, strict=True)) for row in cursor)
+            rows.extend(_Columns(zip(names, row, strict=True)) for row in cursor)
         except (sqlite3.Error, OverflowError, MemoryError, UnicodeError) as error:
             return rows, str(error) or type(error).__name__
         return rows, ""
+
+
+class _Columns(dict[str, Value]):
+    """A row by its columns; one that a broken definition has lost is empty."""
+
+    def __missing__(self, column: str) -> Value:
+        return None
 
 
 def _merged(rows: list[Row], more: list[Row]) -> list[Row]:
