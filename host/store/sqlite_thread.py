@@ -77,7 +77,7 @@ class Call:
             self.work(file)
         except HostError as error:
             self.error = error
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeError) as error:  # SQLite quotes what is broken
             self.error = unavailable(file.path, error)
 
     def answer(self) -> None:
