@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -261,9 +262,11 @@ def test_without_weights_the_error_says_how_to_install(real_backend: str) -> Non
 def children() -> set[str]:
     """The children of this process; none where the system does not list them."""
     tasks = Path("/proc/self/task")
-    if not tasks.exists():
-        return set()
-    return {pid for task in tasks.iterdir() for pid in (task / "children").read_text().split()}
+    pids: set[str] = set()
+    for task in tasks.iterdir() if tasks.exists() else ():
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that ended since it was listed
+            pids.update((task / "children").read_text().split())
+    return pids
 
 
 @pytest.fixture(autouse=True)
