@@ -5,7 +5,7 @@ fails or when it is cancelled. However it ends, every call has a result, and
 the log holds a `TurnEnded`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import assert_never
 
 import anyio
@@ -34,11 +34,7 @@ from actors.results import Check, WantedResult
 from actors.state import OpenTurn, answers_of, open_calls
 from actors.tools import Tool, tool_order
 from providers.errors import CallboardError
-from providers.model import (
-    Answered,
-    StopReason,
-    text_of,
-)
+from providers.model import Answered, StopReason, ToolCall, text_of
 
 MAX_CONTINUATIONS = 3
 
@@ -255,8 +251,8 @@ class Turn:
         self._asking = None
         self._text = text_of(answered.message.content) or self._text
         self._progress.add(answered.usage, self._frozen_now.model.profile)
-        if answered.message.tool_calls:
-            self._prepare_calls(answered)
+        if calls := answered.message.tool_calls:
+            self._prepare_calls(calls, self._frozen_now.tools, refused=self._refused(answered))
         await parts.ledger.settled()
         return answered
 
@@ -275,15 +271,23 @@ class Turn:
 
     # Calls
 
-    def _prepare_calls(self, answered: Answered) -> None:
-        """From here on a cancellation closes the calls of this answer."""
+    def _prepare_calls(
+        self,
+        calls: Sequence[ToolCall],
+        tools: Sequence[Tool],
+        *,
+        refused: Mapping[str, str] | None = None,
+        interrupted: Collection[str] = (),
+    ) -> None:
+        """From here on a cancellation closes these calls."""
         self._calling = Calling(
             self._parts,
-            answered.message.tool_calls,
-            {tool.name: tool for tool in self._frozen_now.tools},
+            calls,
+            {tool.name: tool for tool in tools},
             self._watch,
             hops=self.intake.hops,
-            refused=self._refused(answered),
+            refused=refused or {},
+            interrupted=interrupted,
         )
 
     def _refused(self, answered: Answered) -> dict[str, str]:
@@ -317,17 +321,9 @@ class Turn:
         return await self._run_calls()
 
     def _prepare_open_calls(self, open_turn: OpenTurn, tools: Sequence[Tool]) -> None:
-        """From here on a cancellation closes the calls that the log left open."""
         calls = open_calls(self._parts.history)
-        self._calling = Calling(
-            self._parts,
-            calls,
-            {tool.name: tool for tool in tools},
-            self._watch,
-            hops=self.intake.hops,
-            refused={},
-            interrupted=open_turn.started_calls.intersection(call.id for call in calls),
-        )
+        begun = open_turn.started_calls.intersection(call.id for call in calls)
+        self._prepare_calls(calls, tools, interrupted=begun)
 
     # Messages
 
