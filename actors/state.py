@@ -227,7 +227,8 @@ class AgentFold:
     def _skip(self, record: RecordsSkipped) -> None:
         self.n_skipped += record.n_records
         records = "1 record" if record.n_records == 1 else f"{record.n_records} records"
-        body = f"The log of this conversation was damaged. {records} could not be read back: {record.reason}"
+        # Without the reason, which may quote what was damaged: this speaks with the host's authority.
+        body = f"The log of this conversation was damaged. Here {records} could not be read back."
         # No reminder, which would float: this has to stand where something is missing, also in front of all.
         marker = MessageEntry(
             record.entry_id,
