@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from actors.address import AgentId
 from actors.history import Entry, MessageEntry, Origin
-from actors.records import AgentOpened, FileChanging, Record, TurnId, TurnStarted, TurnStop
+from actors.records import FileChanging, Record, TurnId, TurnStarted, TurnStop
 from actors.state import folded
 from host.recovery import turn_that_started
 from host.store.ports import Store
@@ -36,18 +36,14 @@ async def outline(store: Store, root_id: AgentId) -> tuple[TurnOutline, ...]:
     Raises:
         UnknownSession, StoreDamaged: there is no such session, or it cannot be read.
     """
-    own = await _records(store, root_id)
+    own = (await store.load(root_id)).plain
     children: dict[AgentId, Sequence[Record]] = {}
     parents: dict[AgentId, AgentId] = {}
     for row in await store.agents(root_id):
         if row.parent_id is not None:
-            children[row.agent_id] = await _records(store, row.agent_id)
+            children[row.agent_id] = (await store.load(row.agent_id)).plain
             parents[row.agent_id] = row.parent_id
     return outlined(own, children, parents)
-
-
-async def _records(store: Store, agent_id: AgentId) -> tuple[Record, ...]:
-    return tuple(stored.record for stored in (await store.load(agent_id)).records)
 
 
 def outlined(
@@ -61,7 +57,7 @@ def outlined(
     turn_of: dict[AgentId, TurnId] = {}
     for agent_id, log in children.items():
         is_below = parents[agent_id] in children
-        turn_id = turn_of.get(parents[agent_id]) if is_below else _turn_of(log)
+        turn_id = turn_of.get(parents[agent_id]) if is_below else turn_that_started(log)
         if turn_id is not None:
             turn_of[agent_id] = turn_id
             paths.setdefault(turn_id, {}).update(_paths(log))
@@ -92,11 +88,6 @@ def _traces(own: Sequence[Record]) -> dict[TurnId, dict[str, None]]:
 
 def _paths(log: Sequence[Record]) -> dict[str, None]:
     return {record.path: None for record in log if isinstance(record, FileChanging)}
-
-
-def _turn_of(log: Sequence[Record]) -> TurnId | None:
-    opened = log[0] if log else None
-    return turn_that_started(opened) if isinstance(opened, AgentOpened) else None
 
 
 def _beginning(entries: Sequence[Entry]) -> tuple[str, bool]:

@@ -80,9 +80,10 @@ def goal_told_again(fold: AgentFold, ids: Ids, clock: Clock) -> tuple[Record, ..
     return (EntriesAppended((resume_reminder(fold.goal, EntryId(ids.new("ent")), clock.now_s()),)),)
 
 
-def turn_that_started(opened: AgentOpened) -> TurnId | None:
-    """The turn of its parent in which an agent was started; None where a program did."""
-    turn_id = opened.spec.get("turn_id")
+def turn_that_started(log: Sequence[Record]) -> TurnId | None:
+    """The turn of its parent in which the agent of this log was started; None where a program did."""
+    opened = log[0] if log else None
+    turn_id = opened.spec.get("turn_id") if isinstance(opened, AgentOpened) else None
     return TurnId(turn_id) if isinstance(turn_id, str) else None
 
 
@@ -113,7 +114,6 @@ def reports_due(records: Sequence[Record]) -> tuple[TurnEnded | EnvelopeDropped,
         match record:
             case EnvelopeAccepted() if record.envelope.wants_report:
                 wanted.add(record.envelope.id)
-                due = [end for end in due if record.envelope.id != _restart_of(end)]
             case EnvelopesTaken() if not wanted.isdisjoint(record.envelope_ids):
                 takers.add(record.turn_id)
             case TurnEnded() if record.turn_id in takers or record.stop is TurnStop.LOST:
@@ -122,8 +122,4 @@ def reports_due(records: Sequence[Record]) -> tuple[TurnEnded | EnvelopeDropped,
                 due.append(record)
             case _:
                 pass
-    return tuple(due)
-
-
-def _restart_of(end: TurnEnded | EnvelopeDropped) -> EnvelopeId | None:
-    return restart_id(end.turn_id) if isinstance(end, TurnEnded) else None
+    return tuple(end for end in due if not (isinstance(end, TurnEnded) and restart_id(end.turn_id) in wanted))

@@ -111,7 +111,8 @@ class Resuming:
             due = one.due if one.fold.turn is None else self._with_its_turn(one, living, asks_again).due
             crew.supervisor.report_due(living, due)
         again = goal_told_again(found[0].fold, crew.services.ids, crew.services.clock)
-        if found[0].fold.turn is None or tree[0].is_newly_lost:
+        goes_on = found[0].fold.turn is not None and not tree[0].is_newly_lost
+        if again and not goes_on:
             tree[0].actor.parts.ledger.submit(*again)
         return tuple(tree)
 
@@ -136,7 +137,7 @@ def _of_the_history(found: Sequence[Stored]) -> tuple[tuple[Stored, ...], tuple[
     kept: dict[AgentId, Stored] = {}
     taken_back: list[Stored] = []
     for one in found:  # a parent is older than its children
-        parent_id, turn_id = one.opened.parent_id, turn_that_started(one.opened)
+        parent_id, turn_id = one.opened.parent_id, turn_that_started((one.opened,))
         if parent_id is None or (parent_id in kept and turn_id not in kept[parent_id].fold.removed_turns):
             kept[one.opened.agent_id] = one
         else:

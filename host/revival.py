@@ -61,7 +61,7 @@ class Archive:
             UnknownSession, StoreDamaged: there is none, or it cannot be read.
         """
         loaded = await self.store.load(agent_id)
-        records = tuple(stored.record for stored in loaded.records)
+        records = loaded.plain
         fold = folded(records)
         opened = fold.opened
         if opened is None:

@@ -161,6 +161,11 @@ class MemoryStore:
         self._check_open()
         return self._artifacts.get(artifact_id)
 
+    async def artifact_ids(self) -> frozenset[str]:
+        await checkpoint()
+        self._check_open()
+        return frozenset(self._artifacts)
+
     async def archive(self, root_id: AgentId, is_archived: bool = True) -> None:
         async with self._held_for_keeping((root_id,)):
             root = self._agents[root_id]

@@ -32,6 +32,11 @@ class LoadedLog:
     records: tuple[StoredRecord, ...]
 
     @property
+    def plain(self) -> tuple[Record, ...]:
+        """The records without their places."""
+        return tuple(stored.record for stored in self.records)
+
+    @property
     def next_seq(self) -> int:
         """The sequence that the next writer begins with."""
         return len(self.records)
@@ -194,6 +199,10 @@ class Keeping(Protocol):
         """Several new logs at once, as `Store.create` makes one: all of them are stored or none."""
         ...
 
+    async def artifact_ids(self) -> frozenset[str]:
+        """The ids of all artifacts."""
+        ...
+
     async def archive(self, root_id: AgentId, is_archived: bool = True) -> None:
         """Puts the session out of sight or back; nothing of it changes.
 
@@ -240,3 +249,7 @@ class Keeping(Protocol):
     async def sizes(self) -> StoreSizes:
         """How much room every session takes, and what else is in the store; reads all of it."""
         ...
+
+
+class KeepingStore(Store, Keeping, Protocol):
+    """A store with everything."""

@@ -17,6 +17,7 @@ from actors.records import AgentOpened, Record
 from host.errors import StoreUnavailable, UnknownSession
 from host.store import sqlite_keeping, sqlite_table
 from host.store.codec import decode_log
+from host.store.collecting import artifact_sizes
 from host.store.holder import Holder
 from host.store.lease_file import take_lease_file
 from host.store.ports import GRACE_S, AgentLog, AgentRow, Done, Lease, LoadedLog
@@ -184,6 +185,9 @@ class SqliteStore:
         if not _can_be_id(artifact_id):
             return None
         return await self._call(lambda file: sqlite_table.get_artifact(file.connection, artifact_id))
+
+    async def artifact_ids(self) -> frozenset[str]:
+        return frozenset(await self._call(artifact_sizes))
 
     async def archive(self, root_id: AgentId, is_archived: bool = True) -> None:
         self._check_id(root_id)

@@ -3,7 +3,7 @@
 from host.transfer.checking import CheckedExport
 from host.transfer.errors import AlreadyThere, ExportInvalid, ExportTooLarge
 from host.transfer.exporting import export_session
-from host.transfer.importing import Imported, SessionStore, check_export, import_session, store_export
+from host.transfer.importing import Imported, check_export, import_session, store_export
 from host.transfer.lines import seekable_copy
 from host.transfer.writing import whole_file
 
@@ -13,7 +13,6 @@ __all__ = [
     "ExportInvalid",
     "ExportTooLarge",
     "Imported",
-    "SessionStore",
     "check_export",
     "export_session",
     "import_session",

@@ -1,8 +1,7 @@
 """A session as the lines of an export."""
 
 import hashlib
-import re
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 from actors.address import AgentId
@@ -11,7 +10,8 @@ from actors.records import EntriesAppended, Record
 from actors.reminders.registry import REGISTRY, Durability
 from host.errors import StoreDamaged, UnknownSession
 from host.store.codec import encode_record
-from host.store.ports import AgentRow, Store
+from host.store.ports import AgentRow, KeepingStore, Store
+from host.store.references import referred
 from host.transfer.format import (
     ArtifactLine,
     EndLine,
@@ -24,12 +24,9 @@ from host.transfer.format import (
     record_line,
 )
 
-_ID_DIGITS = 64
-_DIGITS = re.compile(rb"[0-9a-f]{64,}")
-
 
 async def export_session(
-    store: Store, root_id: AgentId, *, exported_at: float, program: str, is_exact: bool = False
+    store: KeepingStore, root_id: AgentId, *, exported_at: float, program: str, is_exact: bool = False
 ) -> AsyncGenerator[bytes]:
     """The lines of a session's export, as far as the session is stored when the first one is asked for.
 
@@ -55,16 +52,18 @@ async def export_session(
     yield end_line(EndLine(n_lines, digest.hexdigest()))
 
 
-async def _body(store: Store, header: Header, rows: tuple[AgentRow, ...]) -> AsyncGenerator[bytes]:
+async def _body(store: KeepingStore, header: Header, rows: tuple[AgentRow, ...]) -> AsyncGenerator[bytes]:
     yield header_line(header)
-    candidates: set[str] = set()
+    # Behind the listing: what its records refer to had been put before them.
+    known = await store.artifact_ids()
+    needed: set[str] = set()
     for row in rows:
         async for line in _log_lines(store, row, is_exact=header.exact):
-            candidates.update(artifact_candidates(line))
+            needed |= referred(line, known)
             yield line
-    for artifact_id in sorted(candidates):
+    for artifact_id in sorted(needed):
         data = await store.get_artifact(artifact_id)
-        if data is not None:  # else those digits are no artifact's
+        if data is not None:  # else somebody has deleted the session meanwhile
             yield artifact_line(ArtifactLine(artifact_id, data))
 
 
@@ -100,14 +99,3 @@ def _is_process_local(entry: Entry) -> bool:
         return False
     source = REGISTRY.get(entry.source)
     return source is not None and source.durability is Durability.PROCESS_LOCAL
-
-
-def artifact_candidates(line: bytes) -> Iterator[str]:
-    """Every run of digits in a record that may be the id of an artifact.
-
-    An escape in front of an id (`\\b`, `\\u00e9`) ends in digits too: the last 64 of a
-    longer run are looked at as well as the first.
-    """
-    for run in _DIGITS.findall(line):
-        yield run[:_ID_DIGITS].decode()
-        yield run[-_ID_DIGITS:].decode()

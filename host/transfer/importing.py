@@ -1,14 +1,12 @@
 """An export back into a store: all of it is checked before anything is stored."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from anyio.lowlevel import checkpoint
 
 from actors.address import AgentId
-from actors.records import AgentOpened, Record
-from host.store.ports import Store
+from host.store.ports import KeepingStore, Store
 from host.transfer.checking import CheckedExport, Checking
 from host.transfer.errors import AlreadyThere, ExportInvalid
 from host.transfer.format import ArtifactLine, Header
@@ -16,14 +14,6 @@ from host.transfer.lines import lines_of
 from host.transfer.parsing import parse_line
 
 _LINES_AT_ONCE = 100
-
-
-class SessionStore(Store, Protocol):
-    """A store that takes a whole session at once."""
-
-    async def create_all(self, logs: Sequence[tuple[AgentOpened, tuple[Record, ...]]]) -> None:
-        """As `host.store.ports.Keeping` has it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +25,7 @@ class Imported:
     n_artifacts: int
 
 
-async def import_session(store: SessionStore, file: BinaryIO) -> Imported:
+async def import_session(store: KeepingStore, file: BinaryIO) -> Imported:
     """Checks an export and stores its session: all of its agents or none.
 
     The file is read twice, so it must be one that can seek. Records are held
@@ -64,7 +54,7 @@ async def check_export(file: BinaryIO) -> CheckedExport:
     return checking.finish()
 
 
-async def store_export(store: SessionStore, file: BinaryIO, checked: CheckedExport) -> Imported:
+async def store_export(store: KeepingStore, file: BinaryIO, checked: CheckedExport) -> Imported:
     """Stores what was checked; the file stands again where it stood then, for its artifacts.
 
     Where storing fails, artifacts may be left that nothing refers to.

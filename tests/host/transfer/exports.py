@@ -4,25 +4,25 @@ import io
 import json
 
 from actors.records import Record
-from host.store.ports import Store
-from host.transfer import CheckedExport, Imported, SessionStore, export_session, import_session
+from host.store.ports import KeepingStore
+from host.transfer import CheckedExport, Imported, export_session, import_session
 from host.transfer.checking import Checking
 from host.transfer.lines import lines_of
 from tests.host.store.samples import OTHER, ROOT, opened
 
 
-async def filled(store: SessionStore, *records: Record, child: tuple[Record, ...] = ()) -> None:
+async def filled(store: KeepingStore, *records: Record, child: tuple[Record, ...] = ()) -> None:
     """Stores a session with these records behind the first, and a subagent with those."""
     async with await store.lease(ROOT):
         await store.create_all([(opened(), records), (opened(OTHER, ROOT), child)])
 
 
-async def exported(store: Store, *, is_exact: bool = True) -> bytes:
+async def exported(store: KeepingStore, *, is_exact: bool = True) -> bytes:
     lines = export_session(store, ROOT, exported_at=5.0, program="0.0", is_exact=is_exact)
     return b"".join([line async for line in lines])
 
 
-async def imported(store: SessionStore, data: bytes) -> Imported:
+async def imported(store: KeepingStore, data: bytes) -> Imported:
     return await import_session(store, io.BytesIO(data))
 
 

@@ -19,22 +19,23 @@ from actors.records import EntriesAppended, Record, SnapshotTaken
 from actors.reminders.registry import REGISTRY, Durability
 from host.errors import SessionBusy, UnknownSession
 from host.store.memory import MemoryStore
+from host.store.ports import KeepingStore
 from host.store.sqlite import SqliteStore
 from host.testing import virtual_asyncio, virtual_trio
-from host.transfer import AlreadyThere, ExportInvalid, ExportTooLarge, SessionStore, export_session
+from host.transfer import AlreadyThere, ExportInvalid, ExportTooLarge, export_session
 from host.transfer.format import ArtifactLine, RecordLine, artifact_line, record_line
 from tests.host.store.anything import any_of
 from tests.host.store.samples import OTHER, ROOT, accepted, opened, said, texts_of
 from tests.host.transfer.exports import checked, exported, filled, imported, values
 
-Scenario = Callable[[Callable[[], SessionStore]], Awaitable[None]]
+Scenario = Callable[[Callable[[], KeepingStore]], Awaitable[None]]
 
 
 @dataclass(frozen=True)
 class World:
     """Where a scenario runs; every call of `new_store` gives another empty store."""
 
-    new_store: Callable[[], SessionStore]
+    new_store: Callable[[], KeepingStore]
     backend: str
     options: dict[str, Any]
 
@@ -65,7 +66,7 @@ def test_any_record_comes_back_as_it_was(world: World) -> None:
     @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
     @given(records=st.lists(any_record, max_size=6), child=st.lists(any_record, max_size=3))
     def check(records: list[Record], child: list[Record]) -> None:
-        async def scenario(new_store: Callable[[], SessionStore]) -> None:
+        async def scenario(new_store: Callable[[], KeepingStore]) -> None:
             async with new_store() as store, new_store() as other:
                 await filled(store, *records, child=tuple(child))
                 data = await exported(store)
@@ -82,7 +83,7 @@ def test_any_record_comes_back_as_it_was(world: World) -> None:
 
 
 @on_every_store
-async def test_names_roles_and_order_of_the_agents_come_back(new_store: Callable[[], SessionStore]) -> None:
+async def test_names_roles_and_order_of_the_agents_come_back(new_store: Callable[[], KeepingStore]) -> None:
     async with new_store() as store, new_store() as other:
         await filled(store, accepted("Find the page."), child=said("a"))
         result = await imported(other, await exported(store))
@@ -95,7 +96,7 @@ async def test_names_roles_and_order_of_the_agents_come_back(new_store: Callable
 
 @on_every_store
 async def test_artifacts_that_records_name_come_along_and_others_do_not(
-    new_store: Callable[[], SessionStore],
+    new_store: Callable[[], KeepingStore],
 ) -> None:
     async with new_store() as store, new_store() as other:
         named = [await store.put_artifact(bytes([n]) * 100) for n in range(5)]
@@ -111,7 +112,7 @@ async def test_artifacts_that_records_name_come_along_and_others_do_not(
 
 
 @on_every_store
-async def test_an_imported_session_can_be_written_on(new_store: Callable[[], SessionStore]) -> None:
+async def test_an_imported_session_can_be_written_on(new_store: Callable[[], KeepingStore]) -> None:
     async with new_store() as store, new_store() as other:
         await filled(store, *said("before"))
         await imported(other, await exported(store))
@@ -123,7 +124,7 @@ async def test_an_imported_session_can_be_written_on(new_store: Callable[[], Ses
 
 
 @on_every_store
-async def test_what_is_there_already_is_refused_and_stays(new_store: Callable[[], SessionStore]) -> None:
+async def test_what_is_there_already_is_refused_and_stays(new_store: Callable[[], KeepingStore]) -> None:
     async with new_store() as store, new_store() as other:
         artifact = await store.put_artifact(b"large")
         await filled(store, *said(artifact), child=said("new"))
@@ -139,7 +140,7 @@ async def test_what_is_there_already_is_refused_and_stays(new_store: Callable[[]
 
 @on_every_store
 async def test_an_agent_of_another_session_is_no_reason_to_import_half(
-    new_store: Callable[[], SessionStore],
+    new_store: Callable[[], KeepingStore],
 ) -> None:
     async with new_store() as store, new_store() as other:
         await filled(store, *said("a"), child=said("new"))
@@ -153,7 +154,7 @@ async def test_an_agent_of_another_session_is_no_reason_to_import_half(
 
 @on_every_store
 async def test_a_session_that_is_being_written_is_not_imported_over(
-    new_store: Callable[[], SessionStore],
+    new_store: Callable[[], KeepingStore],
 ) -> None:
     async with new_store() as store, new_store() as other:
         await filled(store)
@@ -165,7 +166,7 @@ async def test_a_session_that_is_being_written_is_not_imported_over(
 
 
 @on_every_store
-async def test_an_invalid_export_leaves_nothing_behind(new_store: Callable[[], SessionStore]) -> None:
+async def test_an_invalid_export_leaves_nothing_behind(new_store: Callable[[], KeepingStore]) -> None:
     async with new_store() as store, new_store() as other:
         artifact = await store.put_artifact(b"large")
         await filled(store, *said(artifact))
@@ -180,7 +181,7 @@ async def test_an_invalid_export_leaves_nothing_behind(new_store: Callable[[], S
 
 @on_every_store
 async def test_agents_are_cut_at_one_moment_while_the_session_goes_on(
-    new_store: Callable[[], SessionStore],
+    new_store: Callable[[], KeepingStore],
 ) -> None:
     async with new_store() as store:
         await filled(store, *said("a"), child=said("b"))
@@ -197,7 +198,7 @@ async def test_agents_are_cut_at_one_moment_while_the_session_goes_on(
 
 
 @on_every_store
-async def test_a_session_that_is_not_there_is_told(new_store: Callable[[], SessionStore]) -> None:
+async def test_a_session_that_is_not_there_is_told(new_store: Callable[[], KeepingStore]) -> None:
     async with new_store() as store:
         with pytest.raises(UnknownSession, match=ROOT):
             await exported(store)
@@ -209,7 +210,7 @@ def reminder(source: str) -> ReminderEntry:
 
 @on_every_store
 async def test_reminders_of_the_process_stay_behind_unless_all_is_wanted(
-    new_store: Callable[[], SessionStore],
+    new_store: Callable[[], KeepingStore],
 ) -> None:
     entries = tuple(map(reminder, [*REGISTRY, "of a newer version"]))
     kept = [e for e in entries if (s := REGISTRY.get(e.source)) is None or s.durability != "process_local"]
