@@ -34,7 +34,7 @@ class Actor:
         self._is_held = False
         self._is_waiting_for_go = False
         self._open_turn: OpenTurn | None = None
-        self._n_rests = 0
+        self._is_at_rest = False
         self._rested = anyio.Event()
         self._one_at_a_time = anyio.Lock()
 
@@ -109,7 +109,7 @@ class Actor:
             if self._open_turn is not None and not self.is_stopping:
                 await self._work(Turn(self.parts, self._check_for, self._open_turn), ())
             while not self.is_stopping:
-                is_held = self._is_held or self._is_waiting_for_go or self._n_rests > 0
+                is_held = self._is_held or self._is_waiting_for_go or self._is_at_rest
                 envelopes = () if is_held else next_turn(self.mailbox.waiting())
                 if envelopes:
                     await self._work(Turn(self.parts, self._check_for), envelopes)
@@ -149,7 +149,7 @@ class Actor:
         """
         async with self._one_at_a_time:
             self._check_not_stopped()  # it would never come to rest again
-            self._n_rests += 1
+            self._is_at_rest = True
             try:
                 self._rested = anyio.Event()
                 self.cancel_turn()
@@ -158,8 +158,13 @@ class Actor:
                 self._check_not_stopped()
                 yield
             finally:
-                self._n_rests -= 1
+                self._is_at_rest = False
                 self.mailbox.bell.ring()
+
+    async def undisturbed(self) -> None:
+        """Waits until nobody is inside `at_rest`."""
+        async with self._one_at_a_time:
+            pass
 
     def _check_not_stopped(self) -> None:
         if self.is_stopping:
@@ -182,8 +187,10 @@ class Actor:
         """Logs what a person did with the goal. A running turn goes on; the model is told behind it.
 
         Raises:
+            ActorStopped: the agent has ended.
             LogFailed: the store did not take it.
         """
+        self._check_not_stopped()
         parts = self.parts
         change = GoalChanged(move, text, parts.now_s())
         if self.is_working:

@@ -184,6 +184,8 @@ class Crew:
                 living.actor.stop(reason, keep=is_whole)
             with anyio.move_on_after(STOP_GRACE_S):
                 await _finished(ending)
+                for living in ending:
+                    await living.actor.undisturbed()  # a rewind needs the log until it is through
             for living in ending:
                 living.scope.cancel()
             await _finished(ending)

@@ -18,10 +18,9 @@ class Living:
 
     `lease` belongs to roots. `mode` is its own; those above it narrow it.
     `call_id` and `turn_id` name the call that started it, and the turn of that.
-    `waits_for` says what keeps it, where several calls wait side by side. `is_newly_lost` says that its host
-    ended in the middle of its turn, `is_taken_back` that a rewind removed the
-    turn that started it. `finished` is set when its task has
-    ended, which `scope` can force.
+    `waits_for` says what keeps it, where several calls wait side by side.
+    `is_newly_lost` says that its host ended in the middle of its turn.
+    `finished` is set when its task has ended, which `scope` can force.
     """
 
     actor: Actor
@@ -38,7 +37,6 @@ class Living:
     call_id: str = ""
     turn_id: TurnId | None = None
     is_newly_lost: bool = False
-    is_taken_back: bool = False
     waits_for: list[str] = field(default_factory=list)
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     finished: anyio.Event = field(default_factory=anyio.Event)

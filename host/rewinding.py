@@ -9,7 +9,6 @@ from actors.goals import resume_reminder, tells_goal
 from actors.history import Entry, EntryId, MessageEntry, Origin, ReminderEntry
 from actors.ports import Artifacts
 from actors.records import (
-    AgentOpened,
     EntriesAppended,
     FileChanging,
     FileRestored,
@@ -74,7 +73,7 @@ async def preview(
         BadInput: there is no such turn, or none at all.
         UnknownSession, StoreDamaged: there is no such session, or it cannot be read.
     """
-    fold = folded(stored.record for stored in (await store.load(root_id)).records)
+    fold = folded((await store.load(root_id)).plain)
     first = _first(fold, before)
     turns = tuple(mark.turn_id for mark in fold.turns[first:])
     entries = fold.history[fold.turns[first].first_entry :]
@@ -122,8 +121,8 @@ async def rewind(
         if restores_files:
             plan.check(overwrites)  # before anything is stopped
         stopped = await _stop(crew, living, turns)
-        # Those who were stopped may have gone on changing files until then.
-        plan = await plan_restore(await changes_since(crew.store, living.root_id, turns[0]), artifacts)
+        if stopped:  # they may have gone on changing files until then
+            plan = await plan_restore(await changes_since(crew.store, living.root_id, turns[0]), artifacts)
         files: tuple[FileRestored, ...] = ()
         if restores_files:
             files = await carry_out(plan, artifacts, overwrite=overwrites)
@@ -134,7 +133,10 @@ async def rewind(
             reminders.append(resume_reminder(ledger.fold.goal, EntryId(ids.new("ent")), now_s))
         await ledger.commit(Rewound(turns[0], files, now_s), EntriesAppended(tuple(reminders)))
         actor.parts.files_read.clear()
-    return RewindReport(turns, _text(entries), stopped, files, left)
+        for child in stopped:  # nothing more is told of them; had the cut failed, their ends would be
+            actor.mailbox.forget_task(child.id)
+            crew.directory.remove(child)
+    return RewindReport(turns, _text(entries), tuple(child.name for child in stopped), files, left)
 
 
 def _notice(
@@ -155,22 +157,17 @@ def _first(fold: AgentFold, before: TurnId | None) -> int:
     return found[0]
 
 
-async def _stop(crew: Crew, living: Living, turns: Collection[TurnId]) -> tuple[Address, ...]:
-    """Ends the agents that these turns started, for good: nothing more is told of them."""
+async def _stop(crew: Crew, living: Living, turns: Collection[TurnId]) -> tuple[Living, ...]:
+    """Ends the agents that these turns started, and all below them."""
     tops = [
         child
         for child in crew.directory.tree(living.root_id)
         if child.parent_id == living.id and child.turn_id in turns
     ]
     below = crew.directory.below(tops)
-    for child in below:
-        child.is_taken_back = True
     if tops:
         await crew.stop(*tops, reason="the turn that started it was taken back")
-    for child in below:
-        living.actor.mailbox.forget_task(child.id)
-        crew.directory.remove(child)
-    return tuple(child.name for child in below)
+    return below
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +190,7 @@ class _Begun:
 
 
 async def _begun(store: Store, root_id: AgentId, since: TurnId) -> _Begun:
-    records = await _records(store, root_id)
+    records = (await store.load(root_id)).plain
     start = next(n for n, r in enumerate(records) if isinstance(r, TurnStarted) and r.turn_id == since)
     logs = [records[start:]]
     turns = {record.turn_id for record in logs[0] if isinstance(record, TurnStarted)}
@@ -201,9 +198,8 @@ async def _begun(store: Store, root_id: AgentId, since: TurnId) -> _Begun:
     for row in await store.agents(root_id):  # a parent is older than its children
         if row.parent_id != root_id and row.parent_id not in children:
             continue
-        log = await _records(store, row.agent_id)
-        opened = log[0] if log else None
-        turn_id = turn_that_started(opened) if isinstance(opened, AgentOpened) else None
+        log = (await store.load(row.agent_id)).plain
+        turn_id = turn_that_started(log)
         if row.parent_id in children or turn_id in turns:
             children[row.agent_id] = _Child(row, turn_id)
             logs.append(log)
@@ -218,10 +214,6 @@ def _started_in(turns: Collection[TurnId], children: Iterable[_Child]) -> tuple[
         if row.parent_id in found or (row.parent_id == row.root_id and child.turn_id in turns):
             found[row.agent_id] = Address(row.name)
     return tuple(found.values())
-
-
-async def _records(store: Store, agent_id: AgentId) -> tuple[Record, ...]:
-    return tuple(stored.record for stored in (await store.load(agent_id)).records)
 
 
 def _changes_in(records: Iterable[Record]) -> tuple[FileChanging, ...]:

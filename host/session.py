@@ -228,7 +228,7 @@ class Session:
 
         Raises:
             BadInput: it says nothing.
-            LogFailed: it could not be stored.
+            ActorStopped, LogFailed: it could not be stored.
         """
         if not text.strip():
             raise BadInput("a goal needs some text")
@@ -247,7 +247,7 @@ class Session:
 
         Raises:
             BadInput: there was none.
-            LogFailed: it could not be stored.
+            ActorStopped, LogFailed: it could not be stored.
         """
         await self._move_goal(GoalMove.CLEARED)
 

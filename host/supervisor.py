@@ -83,7 +83,7 @@ class Supervisor:
             mode=mode,
             description=str(opened.spec.get("description") or ""),
             call_id=str(opened.spec.get("call_id") or ""),
-            turn_id=turn_that_started(opened),
+            turn_id=turn_that_started((opened,)),
         )
         self.directory.add(living)
         return living
@@ -130,7 +130,7 @@ class Supervisor:
     def _report(self, child: Living, about: str, report: TaskReport) -> None:
         """Tells the parent, in a task of its own; one that stops finds the report due when it is resumed."""
         mother = None if child.parent_id is None else self.directory.get(child.parent_id)
-        if mother is not None and not mother.actor.is_stopping and not child.is_taken_back:
+        if mother is not None and not mother.actor.is_stopping:
             self.tasks.start_soon(notify, self.services, mother, report_id(about), report)
 
     def start_again(self, child: Living, lost: TurnEnded) -> bool:

@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from actors.agent import Agent
-from actors.errors import BadInput
+from actors.errors import ActorStopped, BadInput
 from actors.history import ReminderEntry
 from actors.state import Goal, folded
 from host.ids import CountingIds
@@ -120,3 +120,11 @@ async def test_what_makes_no_sense_is_refused() -> None:
         for move in (session.pause_goal, session.resume_goal, session.clear_goal):
             with pytest.raises(BadInput, match="main has no goal"):
                 await move()
+
+
+async def test_a_session_that_was_stopped_takes_no_goal() -> None:
+    async with scripted_host(ScriptedProvider([])) as host:
+        session = await host.start(Agent("main"))
+        await session.stop()
+        with pytest.raises(ActorStopped):
+            await session.set_goal("All tests pass.")

@@ -114,9 +114,7 @@ class Program(Cast):
             if isinstance(event, AgentChanged) and event.state is AgentState.FAILED:
                 self.blame(not is_expected(event.reason), f"{event.agent} failed: {event.reason}")
             if isinstance(event, WarningRaised):
-                # Who takes a session back while its host ends hears that, and so do those who watch.
-                is_at_end = "the lease of its session" in event.text
-                self.blame(not is_at_end and not is_expected_warning(event), f"{event.agent}: {event.text}")
+                self.blame(not is_expected_warning(event), f"{event.agent}: {event.text}")
 
     def blame(self, is_wrong: bool, problem: str) -> None:
         if is_wrong:

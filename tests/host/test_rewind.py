@@ -3,26 +3,32 @@
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 from pydantic import JsonValue
 
 from actors import builtin_tools
+from actors.address import AgentId
 from actors.agent import Agent
 from actors.errors import BadInput
+from actors.events import WarningRaised
 from actors.history import MessageEntry, ReminderEntry
 from actors.ports import SpawnOrder
-from actors.records import AgentState, EnvelopeAccepted, EnvelopeDropped, Rewound
+from actors.records import AgentState, EnvelopeAccepted, EnvelopeDropped, EnvelopesTaken, Rewound
 from actors.state import folded
 from actors.tools import tool
 from host.config import Config
-from host.errors import RestoreRefused
+from host.errors import RestoreRefused, StoreUnavailable
 from host.host import Host
+from host.hub import Subscription
 from host.ids import CountingIds
 from host.permissions import PermissionMode
 from host.session import Session
 from host.store.memory import MemoryStore
-from providers.model import Role, text_of
-from providers.scripted import Answer, ScriptedProvider, always, call, otherwise, routes, say, wait
+from host.store.ports import AgentRow
+from providers.model import Request, Role, text_of
+from providers.script import Say, WaitFor
+from providers.scripted import Answer, ScriptedProvider, always, call, otherwise, routes, say, wait, wait_for
 from tests.host.hosts import scripted_host
 
 BYPASS = Config(store="unused", permission_mode=PermissionMode.BYPASS)
@@ -206,7 +212,12 @@ async def test_tasks_of_removed_turns_are_stopped_and_never_heard_of_again() -> 
         await anyio.sleep(600)
         assert said(session) == ["First.", "One."]
         log = [stored.record for stored in (await store.load(session.id)).records]
-        assert not any(isinstance(r, EnvelopeAccepted) and r.envelope.task_id == child.id for r in log)
+        told = {
+            r.envelope.id for r in log if isinstance(r, EnvelopeAccepted) and r.envelope.task_id == child.id
+        }
+        taken = {one for r in log if isinstance(r, EnvelopesTaken) for one in r.envelope_ids}
+        assert not told & taken
+        assert session.waiting == ()
         last = folded(stored.record for stored in (await store.load(child.id)).records).last_turn
         assert last is not None
         assert last.stop == "cancelled"
@@ -354,6 +365,105 @@ async def test_files_of_agents_that_the_turn_started_are_put_back_too(tmp_path: 
         assert path.exists()
         await session.rewind()
         assert not path.exists()
+
+
+class SlowChild:
+    """A main agent starts one in the background: it writes the file, sets `has_written`, thinks for long."""
+
+    def __init__(self, path: Path) -> None:
+        self.has_written = anyio.Event()
+        child = (writing(path, "by the child"), self._think)
+        parent: list[Answer] = [[call("Agent", BACKGROUND)], *["I see."] * 4]
+        self.provider = ScriptedProvider(routes(("count the doors", child), (otherwise, parent)))
+
+    def _think(self, request: Request) -> tuple[WaitFor, Say]:
+        self.has_written.set()
+        return wait_for(anyio.Event()), say("Late.")
+
+
+async def test_a_rewind_that_is_refused_stops_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    child = SlowChild(path)
+    async with scripted_host(child.provider, config=BYPASS) as host:
+        session = await writer(host)
+        await session.ask("Count.")
+        await child.has_written.wait()
+        path.write_text("by hand")
+        with pytest.raises(RestoreRefused):
+            await session.rewind()
+        assert [one.state for one in host.agents()] == [AgentState.IDLE, AgentState.RUNNING]
+
+
+class FullStore(MemoryStore):
+    """Takes no artifact any more once it is full."""
+
+    is_full = False
+
+    async def put_artifact(self, data: bytes) -> str:
+        if self.is_full:
+            raise StoreUnavailable("the disk is full")
+        return await super().put_artifact(data)
+
+
+async def test_if_files_cannot_be_put_back_the_parent_hears_of_the_agents_that_were_stopped(
+    tmp_path: Path,
+) -> None:
+    path, store = tmp_path / "a.txt", FullStore()
+    slow = SlowChild(path)
+    async with scripted_host(slow.provider, store=store, config=BYPASS) as host:
+        session = await writer(host)
+        await session.ask("Count.")
+        await slow.has_written.wait()
+        child, store.is_full = host.agents()[1], True
+        with pytest.raises(StoreUnavailable):
+            await session.rewind()
+        await anyio.sleep(20)
+        assert path.read_text() == "by the child"
+        assert len(session.turns) == 2
+        told = [e for e in session.history if e.presentation == "task_notification"]
+        assert len(told) == 1
+        assert child.state is AgentState.CANCELLED
+        store.is_full = False
+        await session.rewind(session.turns[0].turn_id)
+        assert not path.exists()
+
+
+class LookedThrough(MemoryStore):
+    """Says when somebody looks for subagents, and takes its time then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_looked_through = anyio.Event()
+
+    async def agents(self, root_id: AgentId | None = None) -> tuple[AgentRow, ...]:
+        self.is_looked_through.set()
+        for _ in range(100):
+            await anyio.lowlevel.checkpoint()
+        return await super().agents(root_id)
+
+
+def test_a_rewind_that_runs_while_the_host_ends_is_finished_first(real_backend: str, tmp_path: Path) -> None:
+    path, store = tmp_path / "a.txt", LookedThrough()
+    provider = ScriptedProvider([writing(path, "new"), "Done."])
+    problems: list[str] = []
+
+    async def watch(events: Subscription) -> None:
+        problems.extend([event.text async for event in events if isinstance(event, WarningRaised)])
+
+    async def main() -> None:  # in real time: a host that ends gives this some seconds, and it uses threads
+        async with anyio.create_task_group() as tasks:
+            async with scripted_host(provider, store=store, config=BYPASS) as host:
+                tasks.start_soon(watch, host.watch())
+                session = await writer(host)
+                await session.ask("Write.")
+                tasks.start_soon(session.rewind)
+                await store.is_looked_through.wait()
+            assert not path.exists()
+        assert problems == []
+        async with store:
+            assert folded((await store.load(session.id)).plain).turns == []
+
+    anyio.run(main, backend=real_backend)
 
 
 async def test_two_rewinds_in_a_row_take_files_back_all_the_way(tmp_path: Path) -> None:
