@@ -30,8 +30,7 @@ class Forking:
         """See `Host.fork`. The copy is stored as one commit; cancelled before, there is none."""
         crew, services = self.crew, self.crew.services
         source = crew.directory.get(source_id)
-        loaded = await crew.store.load(source_id)
-        fold = folded(stored.record for stored in loaded.records)
+        fold = folded((await crew.store.load(source_id)).plain)
         if fold.opened is None:
             raise UnknownSession(f"the log of {source_id} does not say who it is")
         if fold.opened.parent_id is not None:
@@ -47,9 +46,10 @@ class Forking:
             at=services.clock.now_s(),
             forked_from=ForkSource(source_id, copy.after),
         )
-        own = tools if source is None else (*tools, *source.actor.parts.agent.tools)
+        own = () if source is None else source.actor.parts.agent.tools
+        given = {tool.name: tool for tool in (*own, *tools)}
         try:
-            return await self._begin(opened, copy.records, own)
+            return await self._begin(opened, copy.records, tuple(given.values()))
         except BaseException:
             crew.directory.release(new_name)
             raise

@@ -209,7 +209,7 @@ class Host:
 
         Without `after`, up to the end of its last finished turn. The other one
         may live here, be stored, or be at work in another process; it does not
-        notice. `tools` as in `resume`; a session that lives here gives its own.
+        notice. `tools` as in `resume`; a session that lives here gives its own as well.
 
         Raises:
             UnknownSession: there is none of this id.

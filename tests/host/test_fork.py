@@ -155,6 +155,15 @@ async def test_a_stored_session_is_forked_without_being_resumed() -> None:
         assert [s.id for s in host.agents()] == [fork.id]
 
 
+async def test_tools_that_a_living_session_has_may_be_given_again() -> None:
+    provider = ScriptedProvider(["One.", [call("look", {})], "Two."])
+    async with scripted_host(provider) as host:
+        session = await host.start(Agent("main", tools=[look]))
+        await session.ask("First.")
+        fork = await host.fork(session, tools=[look])
+        assert await fork.ask("Look.") == "Two."
+
+
 async def test_agents_of_the_copied_turns_stay_with_the_first_session() -> None:
     provider = ScriptedProvider(always([wait(60), say("Late.")]))
     async with scripted_host(provider) as host:
