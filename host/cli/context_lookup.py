@@ -1,20 +1,15 @@
 """Finds the log of an agent in the store. Reads only: takes no lease and starts no host."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from actors.errors import UnknownRecipient
 from actors.records import Record
 from host.cli.finding import find_session
 from host.cli.options import Settings
-from host.cli.output import one_line, visible
-from host.config import IN_MEMORY, Config, load_config
-from host.errors import StoreUnavailable
-from host.store.memory import MemoryStore
-from host.store.ports import AgentRow, Store
-from host.store.sqlite import SqliteStore
+from host.cli.output import one_line
+from host.cli.stores import store_to_read
+from host.store.ports import AgentRow
 
 _NAME_CHARACTERS = 80
 
@@ -34,25 +29,15 @@ async def look_up(settings: Settings, session: str, agent: str | None) -> FoundL
     Raises:
         UnknownSession: none or several sessions are meant.
         UnknownRecipient: the session has no such agent; says which it has.
-        StoreError, ConfigInvalid: the store cannot be read.
+        StoreError, ConfigInvalid, BadInput: the store cannot be read, or is no file.
     """
-    config = load_config(Path.cwd(), os.environ, settings.arguments())
-    async with _store(config) as store:
+    async with store_to_read(settings) as store:
         rows = await store.agents()
         root = find_session([row for row in rows if row.parent_id is None], session)
         tree = [row for row in rows if row.root_id == root.agent_id]
         wanted = root if agent is None else find_agent(tree, agent)
         log = await store.load(wanted.agent_id)
-    return FoundLog(root, wanted, tuple(stored.record for stored in log.records))
-
-
-def _store(config: Config) -> Store:
-    if config.store == IN_MEMORY:
-        return MemoryStore()
-    path = Path(config.store)
-    if not path.exists():
-        raise StoreUnavailable(f"there is no store {visible(str(path))}")
-    return SqliteStore(path, read_only=True)
+    return FoundLog(root, wanted, log.plain)
 
 
 def find_agent(tree: Sequence[AgentRow], wanted: str) -> AgentRow:

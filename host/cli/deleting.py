@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from shutil import get_terminal_size
 
 from actors.address import AgentId
-from actors.errors import BadInput
 from host.cli.amounts import bytes_text, count_text
 from host.cli.boundary import ExitCode
 from host.cli.choosing import Choice
 from host.cli.columns import table
-from host.cli.keyboard import is_terminal
+from host.cli.confirming import is_confirmed
 from host.cli.options import Settings
 from host.cli.output import put
-from host.cli.reading import standard_input
 from host.cli.stored import StoredSession, stored_sessions
 from host.cli.stores import naming_the_doctor, store_to_change, store_to_read
 from host.cli.tidying import collect_and_tell, write_anew
@@ -23,6 +21,7 @@ from host.store.ports import Keeping
 from host.store.sizes import Removed
 from host.store.sqlite import SqliteStore
 
+_NOBODY = "nobody can be asked here: nothing was deleted; say --yes to delete without asking"
 _COLUMNS = ("id", "name", "title", "records", "last activity")
 _TITLE, _RECORDS = 2, 3
 _HELD_AT_ONCE = 200  # sessions; each is an open file meanwhile
@@ -44,7 +43,7 @@ async def delete_sessions(choice: Choice, settings: Settings, *, is_dry: bool, i
         _show(chosen)
     if is_dry:
         return ExitCode.DONE
-    if not is_sure and not await _is_wanted(len(chosen)):
+    if not is_sure and not await is_confirmed(_question(len(chosen)), _NOBODY):
         put("nothing was deleted\n")
         return ExitCode.DONE
     store = store_to_change(settings)
@@ -69,13 +68,9 @@ def _show(chosen: Sequence[StoredSession]) -> None:
     put("\n".join(lines) + "\n")
 
 
-async def _is_wanted(n_sessions: int) -> bool:
-    if not is_terminal(sys.stdin, sys.stdout):
-        raise BadInput("nobody can be asked here: nothing was deleted; say --yes to delete without asking")
+def _question(n_sessions: int) -> str:
     what = "this session" if n_sessions == 1 else f"these {n_sessions:,} sessions"
-    put(f"Delete {what} for good? [y/N] ")
-    answer = await standard_input().next()
-    return (answer or "").strip().lower() in ("y", "yes")
+    return f"Delete {what} for good? [y/N] "
 
 
 async def _delete(store: SqliteStore, chosen: Sequence[StoredSession]) -> list[str]:

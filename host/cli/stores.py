@@ -20,10 +20,7 @@ def store_to_read(settings: Settings) -> SqliteStore:
         StoreUnavailable: there is none.
         ConfigInvalid, BadInput: the settings name no file.
     """
-    path = Path(_file(settings).path)
-    if not path.exists():  # opening it would make one
-        raise StoreUnavailable(f"there is no store {visible(str(path))}")
-    return SqliteStore(path, read_only=True)
+    return SqliteStore(store_to_change(settings).path, read_only=True)
 
 
 def store_if_there(settings: Settings) -> SqliteStore | None:
@@ -52,7 +49,7 @@ def store_to_change(settings: Settings) -> SqliteStore:
         ConfigInvalid, BadInput: the settings name no file.
     """
     store = _file(settings)
-    if not store.path.exists():
+    if not store.path.exists():  # opening it would make one
         raise StoreUnavailable(f"there is no store {visible(str(store.path))}")
     return store
 

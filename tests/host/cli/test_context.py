@@ -425,7 +425,7 @@ def test_agents_of_other_sessions_are_not_of_this_one(home: Home, context: Conte
         (("main", "--request", "0"), "no request 0"),
         (("main", "--diff", "-9"), "no request -9"),
         (("main", "--store", "nowhere.db"), "there is no store"),
-        (("main", "--store", ":memory:"), "the store has no session"),
+        (("main", "--store", ":memory:"), "a store in a file wanted, got :memory:"),
     ],
 )
 def test_what_is_not_there_is_told_in_one_line(
