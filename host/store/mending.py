@@ -15,7 +15,7 @@ from actors.records import (
     TurnId,
 )
 from actors.state import AgentFold
-from host.permissions import PermissionMode
+from host.permissions.modes import PermissionMode
 from host.store.codec import EncodedRecord, encode_record
 from host.store.verdicts import Gap, Kept, Verdict
 
