@@ -12,7 +12,7 @@ from host.permissions import PermissionBroker
 from host.post import Post
 from host.spawning import Spawning
 from host.store.memory import MemoryStore
-from host.store.ports import Keeping, Store
+from host.store.ports import KeepingStore
 from host.store.sqlite import SqliteStore
 from host.surroundings import Machine, Surroundings, Unseen
 from host.testing import VirtualClock
@@ -42,11 +42,7 @@ def token_counters(
     return [ranks, estimate, corrected]
 
 
-def stores(memory: MemoryStore, sqlite: SqliteStore) -> list[Store]:
-    return [memory, sqlite]
-
-
-def keepers(memory: MemoryStore, sqlite: SqliteStore) -> list[Keeping]:
+def stores(memory: MemoryStore, sqlite: SqliteStore) -> list[KeepingStore]:
     return [memory, sqlite]
 
 
