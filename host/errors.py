@@ -21,6 +21,7 @@ HostError (a CallboardError)
 │   ├── TooManyAgents        start fewer agents in one run, or raise its limit
 │   ├── AgentTimedOut        give the agent more time, or less to do
 │   └── RunOver              a run was used after its end
+├── ExportInvalid, ExportTooLarge, AlreadyThere     see host.transfer.errors
 ├── ConfigInvalid            fix the configuration
 └── NoModel                  choose a model, and how it is reached
 
