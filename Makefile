@@ -5,8 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-from-pyproject
 CODE := providers actors host tests $(patsubst %/,%,$(sort $(dir $(wildcard examples/*.py benchmarks/*.py))))
-# One worker a core of the smallest machine that must do; a file's servers start once, in one worker.
-PARALLEL := -n 2 --dist loadfile --inline-snapshot=disable
+# A file's servers start once, in one worker.
+PARALLEL := --dist loadfile --inline-snapshot=disable
 
 .DEFAULT_GOAL := help
 .PHONY: help env demo check test test-slow bench
@@ -44,12 +44,13 @@ check: $(STAMP)
 	@$(BIN)/pytest -q --no-header tests/test_purity.py >/dev/null || $(BIN)/pytest -q --no-header tests/test_purity.py
 	@echo "check: format, lint, types, imports and purity are right"
 
+# Three workers on two cores: many tests wait for processes.
 test: check
-	@$(BIN)/pytest -q --no-header -m "not slow" $(PARALLEL)
+	@$(BIN)/pytest -q --no-header -m "not slow" -n 3 $(PARALLEL)
 
 # pytest ends with 5 when nothing is marked slow, which is no failure.
 test-slow: $(STAMP)
-	@$(BIN)/pytest -q --no-header -m slow -o faulthandler_timeout=1800 $(PARALLEL) || { code=$$?; [ $$code -eq 5 ] || exit $$code; }
+	@$(BIN)/pytest -q --no-header -m slow -o faulthandler_timeout=1800 -n 2 $(PARALLEL) || { code=$$?; [ $$code -eq 5 ] || exit $$code; }
 
 bench: $(STAMP)
 	@if [ -d benchmarks ]; then $(BIN)/python -m benchmarks; else echo "bench: nothing is measured yet"; fi

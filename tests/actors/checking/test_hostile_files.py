@@ -12,7 +12,7 @@ from actors.errors import BadInput
 from tests.actors.checking.asking import reports
 from tests.actors.checking.damage import BODIES, DAMAGED, VALUES
 
-_QUICK = settings(max_examples=400, deadline=None, derandomize=True)
+_QUICK = settings(max_examples=200, deadline=None, derandomize=True)
 _LONG = settings(max_examples=5_000, deadline=None)
 
 

@@ -33,7 +33,7 @@ def _request(entries: tuple[Entry, ...], options: ProjectionOptions) -> Request 
         return None
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(steps(40), steps(15), st.lists(st.integers(0, 40), max_size=4), _OPTIONS, _OPTIONS)
 def test_every_message_of_both_is_told_once_and_the_same_ones_are_those_that_are(
     taken: Steps, more: Steps, dropped: list[int], options: ProjectionOptions, others: ProjectionOptions

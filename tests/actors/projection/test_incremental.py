@@ -66,7 +66,7 @@ def _differ_by_mark(was: Message, now: Message) -> bool:
     return replace(was, cache=None) == replace(now, cache=None)
 
 
-@settings(max_examples=250, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(steps(60), st.lists(st.integers(1, 5), min_size=1, max_size=7), _OPTIONS)
 def test_a_history_that_grows_is_projected_as_if_at_once(
     taken: Steps, strides: list[int], options: ProjectionOptions
@@ -88,7 +88,7 @@ def test_long_histories_that_grow_are_projected_as_if_at_once(
     _check_growth(taken, strides, options)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     steps(30),
     st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40), _OPTIONS), max_size=6),

@@ -28,7 +28,7 @@ _OPTIONS = st.builds(
     skip_cache_write=st.booleans(),
     model=st.sampled_from([None, READER]),
 )
-_QUICK = settings(max_examples=300, deadline=None, derandomize=True)
+_QUICK = settings(max_examples=150, deadline=None, derandomize=True)
 _LONG = settings(
     max_examples=1_000,
     deadline=None,

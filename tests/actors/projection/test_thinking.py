@@ -129,7 +129,7 @@ _ANY = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(_TURNS, _ANY)
 def test_thinking_goes_back_behind_what_it_was_thought_on_and_nowhere_else(
     turns: list[_Turn], options: ProjectionOptions

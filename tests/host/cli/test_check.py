@@ -301,7 +301,7 @@ def test_texts_of_a_file_do_not_steer_the_terminal(check: Check) -> None:
         assert not any(character in done.stdout for character in "\x1b\x07\u202e\x9b")
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(DAMAGED)
 def test_every_report_can_be_shown(text: str) -> None:
     found: list[Report] = []

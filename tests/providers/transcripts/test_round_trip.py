@@ -40,7 +40,7 @@ from tests.actors.projection.histories import READER, Steps, history, steps
 
 Atom: TypeAlias = tuple[object, ...]
 _Reader: TypeAlias = Callable[[Sequence[Item], JsonObject, Path], Reading]
-_QUICK = settings(max_examples=300, deadline=None, derandomize=True)
+_QUICK = settings(max_examples=150, deadline=None, derandomize=True)
 _OPTIONS = st.builds(
     ProjectionOptions,
     mid_conversation_system=st.booleans(),
