@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+import anyio
+
 from actors.address import Address, AgentId
 from actors.errors import BadInput
 from actors.goals import resume_reminder, tells_goal
@@ -131,11 +133,12 @@ async def rewind(
         reminders: list[Entry] = [_notice(EntryId(ids.new("ent")), now_s, files, left)]
         if any(map(tells_goal, entries)):
             reminders.append(resume_reminder(ledger.fold.goal, EntryId(ids.new("ent")), now_s))
-        await ledger.commit(Rewound(turns[0], files, now_s), EntriesAppended(tuple(reminders)))
-        actor.parts.files_read.clear()
-        for child in stopped:  # nothing more is told of them; had the cut failed, their ends would be
-            actor.mailbox.forget_task(child.id)
-            crew.directory.remove(child)
+        with anyio.CancelScope(shield=True):  # once handed to the store the cut counts, whoever is cancelled
+            await ledger.commit(Rewound(turns[0], files, now_s), EntriesAppended(tuple(reminders)))
+            actor.parts.files_read.clear()
+            for child in stopped:  # nothing more is told of them; had the cut failed, their ends would be
+                actor.mailbox.forget_task(child.id)
+                crew.directory.remove(child)
     return RewindReport(turns, _text(entries), tuple(child.name for child in stopped), files, left)
 
 

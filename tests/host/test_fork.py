@@ -17,6 +17,8 @@ from host.store.memory import MemoryStore
 from providers.model import Role, text_of
 from providers.scripted import ScriptedProvider, always, call, say, think, wait
 from tests.host.hosts import scripted_host
+from tests.host.lagging import LaggingStore
+from tests.host.stepping import cancelled_after
 
 
 @tool(is_read_only=True)
@@ -197,3 +199,26 @@ async def test_what_cannot_be_forked_is_refused() -> None:
         with pytest.raises(BadInput, match="is a subagent"):
             await host.fork(child.agent_id)
         assert len(await host.sessions()) == 1
+
+
+async def test_a_fork_that_is_cancelled_at_any_step_is_whole_or_not_there() -> None:
+    async def is_cancelled_after(n_steps: int) -> bool:
+        store = LaggingStore(MemoryStore(), 0.0)
+        async with scripted_host(ScriptedProvider(always("Yes.")), store=store) as host:
+            session = await host.start(Agent("main"))
+            await session.ask("First.")
+            was_cancelled = await cancelled_after(n_steps, lambda: host.fork(session, name="other"))
+            stored = [row.agent_id for row in await host.sessions() if row.agent_id != session.id]
+            living = [one for one in host.agents() if one.id != session.id]
+            if not living:  # its name is free, and what was stored can be taken up
+                await (await host.start(Agent("other"))).stop()
+                living = [await host.resume(one) for one in stored]
+            assert [one.id for one in living] == stored
+            for fork in living:
+                assert said(fork) == ["First.", "Yes."]
+                assert await fork.ask("Go on.") == "Yes."
+        return was_cancelled
+
+    were_cancelled = [await is_cancelled_after(n) for n in range(25)]
+    assert were_cancelled[0]
+    assert not were_cancelled[-1]

@@ -30,6 +30,8 @@ from providers.model import Request, Role, text_of
 from providers.script import Say, WaitFor
 from providers.scripted import Answer, ScriptedProvider, always, call, otherwise, routes, say, wait, wait_for
 from tests.host.hosts import scripted_host
+from tests.host.lagging import LaggingStore
+from tests.host.stepping import cancelled_after
 
 BYPASS = Config(store="unused", permission_mode=PermissionMode.BYPASS)
 
@@ -426,6 +428,37 @@ async def test_if_files_cannot_be_put_back_the_parent_hears_of_the_agents_that_w
         store.is_full = False
         await session.rewind(session.turns[0].turn_id)
         assert not path.exists()
+
+
+async def test_a_rewind_that_is_cancelled_at_any_step_is_whole_or_can_be_done_again() -> None:
+    async def is_cancelled_after(n_steps: int) -> bool:
+        never: list[Answer] = [[wait_for(anyio.Event()), say("Late.")]]
+        parent: list[Answer] = [[call("Agent", BACKGROUND)], *["I see."] * 4]
+        provider = ScriptedProvider(routes(("count the doors", never), (otherwise, parent)))
+        store = LaggingStore(MemoryStore(), 0.0)
+        async with scripted_host(provider, store=store) as host:
+            session = await chief(host)
+            await session.ask("Count.")
+            (child,) = [one for one in host.agents() if one.id != session.id]
+            first = session.turns[0].turn_id
+            was_cancelled = await cancelled_after(n_steps, session.rewind)
+            await anyio.sleep(20)
+            told = [e for e in session.history if e.presentation == "task_notification"]
+            if first in [turn.turn_id for turn in session.turns]:
+                assert len(told) == (child.state is AgentState.CANCELLED)
+                await session.rewind(first)
+            else:
+                assert session.waiting == ()
+                assert told == []
+            assert [one.id for one in host.agents()] == [session.id]
+            assert await session.ask("Go on.") == "I see."
+            await anyio.sleep(20)
+            assert folded((await store.load(session.id)).plain) == session.fold
+        return was_cancelled
+
+    were_cancelled = [await is_cancelled_after(n) for n in range(25)]
+    assert were_cancelled[0]
+    assert not were_cancelled[-1]
 
 
 class LookedThrough(MemoryStore):

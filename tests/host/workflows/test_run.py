@@ -30,6 +30,7 @@ from providers.errors import ModelNotFound, RequestRejected
 from providers.model import Role, text_of
 from providers.scripted import ScriptedProvider, always, fail, otherwise, record, report, routes, say, wait
 from tests.host.hosts import scripted_host
+from tests.host.stepping import cancelled_after
 
 
 class Verdict(StrEnum):
@@ -490,21 +491,13 @@ async def test_a_run_cancelled_at_any_step_leaves_nothing_behind() -> None:
         async with run.phase("Read"):
             await run.parallel([actor.ask("a"), actor.ask("b"), run.agent("c", timeout=50)])
 
-    async def cancelled_after(n_steps: int) -> bool:
+    async def is_cancelled_after(n_steps: int) -> bool:
         events: list[RunEvent] = []
         provider = ScriptedProvider(always([say("I ", "see")]))
         async with scripted_host(provider) as host:
-            with anyio.CancelScope() as scope:
-                async with anyio.create_task_group() as tasks:
-
-                    async def cancel() -> None:
-                        for _ in range(n_steps):
-                            await anyio.lowlevel.checkpoint()
-                        scope.cancel()
-
-                    tasks.start_soon(cancel)
-                    await run_workflow(host, some, {}, events.append)
-                    tasks.cancel_scope.cancel()
+            was_cancelled = await cancelled_after(
+                n_steps, lambda: run_workflow(host, some, {}, events.append)
+            )
             assert host.agents() == ()
             assert provider.n_open == 0
             # what is left of an agent would still hold its name
@@ -513,8 +506,8 @@ async def test_a_run_cancelled_at_any_step_leaves_nothing_behind() -> None:
         assert not events or isinstance(events[-1], RunEnded)
         began = sum(isinstance(event, AgentStarted) for event in events)
         assert began == sum(isinstance(event, AgentEnded) for event in events)
-        return scope.cancelled_caught
+        return was_cancelled
 
-    were_cancelled = [await cancelled_after(n) for n in range(0, 120, 2)]
+    were_cancelled = [await is_cancelled_after(n) for n in range(0, 120, 2)]
     assert were_cancelled[0]
     assert not were_cancelled[-1]
