@@ -1,40 +1,22 @@
 """Commands that need no model, and what is told when something is wrong before a model is asked."""
 
 import json
-import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from host.cli.app import app
-from host.cli.boundary import guarded
-from tests.host.cli.processes import ROOT, Done, Home, events_of
+from tests.host.cli.commands import Call, caller
+from tests.host.cli.processes import ROOT, Home, events_of
 
 VECTORS = ROOT / "tests" / "vectors"
-Call = Callable[..., Done]
 
 
 @pytest.fixture
 def call(home: Home, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
-    """Runs a command in this process, as its entry point does, at home and without keys."""
-    for name in tuple(os.environ):
-        if name.startswith(("CALLBOARD_", "OPENAI_", "ANTHROPIC_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(home.folder))
-    monkeypatch.setenv("CALLBOARD_STORE", str(home.store))
-    monkeypatch.chdir(home.folder)
-
-    def run(*arguments: str) -> Done:
-        capfd.readouterr()
-        code = guarded(lambda: app(list(arguments)))
-        out, err = capfd.readouterr()
-        return Done(out, err, code)
-
-    return run
+    return caller(home, monkeypatch, capfd)
 
 
 @pytest.mark.real

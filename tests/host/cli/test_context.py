@@ -1,8 +1,6 @@
 """The command `context`: what it shows of sent requests, and that it only reads."""
 
-import os
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 import anyio
@@ -27,8 +25,6 @@ from actors.records import (
 )
 from actors.sent import sent_request
 from actors.tools import tool
-from host.cli.app import app
-from host.cli.boundary import guarded
 from host.cli.context_diff_view import diff_lines
 from host.cli.context_row import rows_of, unsent_of
 from host.cli.context_view import Style, request_lines
@@ -36,32 +32,19 @@ from host.store import SqliteStore
 from providers.model import CacheMark, Message, ReasoningBlock, Role, TextBlock, ToolCall, ToolSpec
 from providers.scripted import ScriptedProvider, call, otherwise, routes, say
 from providers.tokens import EstimateCounter
-from tests.host.cli.processes import Done, Home, events_of
+from tests.host.cli.commands import Call, caller
+from tests.host.cli.processes import Home, events_of
 from tests.host.hosts import scripted_host
 
 READ = ToolSpec("read_page", "Reads a page.", {"type": "object"})
 SYSTEM = Message(Role.SYSTEM, "You answer questions about the manual.", cache=CacheMark())
-Context = Callable[..., Done]
 
 
 @pytest.fixture
-def context(home: Home, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Context:
-    """Runs the command in this process, at home and without keys."""
-    for name in tuple(os.environ):
-        if name.startswith(("CALLBOARD_", "OPENAI_", "ANTHROPIC_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(home.folder))
-    monkeypatch.setenv("CALLBOARD_STORE", str(home.store))
-    monkeypatch.setenv("TZ", "UTC")
-    monkeypatch.chdir(home.folder)
-
-    def run(*arguments: str) -> Done:
-        capfd.readouterr()
-        code = guarded(lambda: app(["context", *arguments]))
-        out, err = capfd.readouterr()
-        return Done(out, err, code)
-
-    return run
+def context(home: Home, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    """Runs the command in this process."""
+    run = caller(home, monkeypatch, capfd)
+    return lambda *arguments: run("context", *arguments)
 
 
 def said(
@@ -277,7 +260,7 @@ def test_columns_stand_below_each_other_where_characters_are_wide() -> None:
     assert {cell_len(line) for line in lines[-2:]} <= {59, 60}
 
 
-def test_in_a_pipe_nothing_is_cut_and_cells_are_parted_by_tabs(home: Home, context: Context) -> None:
+def test_in_a_pipe_nothing_is_cut_and_cells_are_parted_by_tabs(home: Home, context: Call) -> None:
     text = "word " * 500
     entries = (said(1, Role.USER, text),)
     stored(home, EntriesAppended(entries), PrefixBuilt((PREFIX,), (READ,)), made(entries))
@@ -288,13 +271,13 @@ def test_in_a_pipe_nothing_is_cut_and_cells_are_parted_by_tabs(home: Home, conte
     assert last[6] == text.strip()
 
 
-def test_nothing_of_a_text_steers_the_terminal(home: Home, context: Context) -> None:
+def test_nothing_of_a_text_steers_the_terminal(home: Home, context: Call) -> None:
     stored(home, *RECORDS)
     for arguments in ((), ("--full",), ("--diff", "1"), ("--diff", "1", "--full")):
         assert "\x1b" not in context("main", *arguments).stdout
 
 
-def test_in_full_the_words_are_those_that_the_model_got(home: Home, context: Context) -> None:
+def test_in_full_the_words_are_those_that_the_model_got(home: Home, context: Call) -> None:
     stored(home, *RECORDS)
     done = context("main", "--full")
     assert "      | <system-reminder>\n      | It is Tuesday.\n" in done.stdout
@@ -303,9 +286,7 @@ def test_in_full_the_words_are_those_that_the_model_got(home: Home, context: Con
     assert "entry ent_0000000000000000000003\n" in done.stdout
 
 
-def test_programs_get_one_object_for_the_request_and_one_for_each_message(
-    home: Home, context: Context
-) -> None:
+def test_programs_get_one_object_for_the_request_and_one_for_each_message(home: Home, context: Call) -> None:
     stored(home, *RECORDS)
     request, *others = events_of(context("main", "--json").stdout)
     assert {key: request[key] for key in ("type", "number", "requests", "as_sent", "marks", "tools")} == {
@@ -339,7 +320,7 @@ def test_programs_get_one_object_for_the_request_and_one_for_each_message(
     assert [one["why"] for one in others[7:]] == ["no call asked for this result", "it says nothing"]
 
 
-def test_programs_get_one_object_for_each_change(home: Home, context: Context) -> None:
+def test_programs_get_one_object_for_each_change(home: Home, context: Call) -> None:
     stored(home, *RECORDS)
     diff, *changed = events_of(context("main", "--json", "--diff", "-2").stdout)
     assert (diff["type"], diff["same_messages"], diff["same_messages_tokens"]) == ("diff", 3, 36)
@@ -349,7 +330,7 @@ def test_programs_get_one_object_for_each_change(home: Home, context: Context) -
     assert changed[1]["before_message"] is None
 
 
-def test_a_request_that_would_be_another_today_is_told_as_one(home: Home, context: Context) -> None:
+def test_a_request_that_would_be_another_today_is_told_as_one(home: Home, context: Call) -> None:
     stored(home, *RECORDS[:2], made(FIRST, fingerprint="another"))
     assert "NOT as it was sent" in context("main").stdout
     assert "NOT as it was sent" in context("main", "--diff", "1").stdout
@@ -408,7 +389,7 @@ def test_an_answer_that_was_cut_off_is_told_as_one() -> None:
     assert lines[-1].endswith("[cut off] Hold the")
 
 
-def test_agents_of_other_sessions_are_not_of_this_one(home: Home, context: Context) -> None:
+def test_agents_of_other_sessions_are_not_of_this_one(home: Home, context: Call) -> None:
     stored(home, *RECORDS)
     stored(home, *RECORDS, name="other", session_id="sess_2")
     done = context("main", "--agent", "other")
@@ -429,7 +410,7 @@ def test_agents_of_other_sessions_are_not_of_this_one(home: Home, context: Conte
     ],
 )
 def test_what_is_not_there_is_told_in_one_line(
-    home: Home, context: Context, arguments: tuple[str, ...], wanted: str
+    home: Home, context: Call, arguments: tuple[str, ...], wanted: str
 ) -> None:
     stored(home, *RECORDS)
     done = context(*arguments)
@@ -439,14 +420,14 @@ def test_what_is_not_there_is_told_in_one_line(
     assert not (home.folder / "nowhere.db").exists()
 
 
-def test_a_log_from_before_requests_were_noted_is_told(home: Home, context: Context) -> None:
+def test_a_log_from_before_requests_were_noted_is_told(home: Home, context: Call) -> None:
     stored(home, EntriesAppended((*FIRST, *LATER)))
     done = context("main")
     assert (done.stdout, done.code) == ("", 2)
     assert "before requests were noted" in done.stderr
 
 
-def test_a_session_that_asked_nothing_is_told(home: Home, context: Context) -> None:
+def test_a_session_that_asked_nothing_is_told(home: Home, context: Call) -> None:
     stored(home)
     assert "made no request yet" in context("sess").stderr
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TypeVar
 
 import anyio
+import pytest
 
 from actors.address import AgentId
 from actors.records import EnvelopesTaken, ModeChanged, Record, RecordsSkipped
-from host.errors import StoreDamaged, StoreError
+from host.errors import StoreDamaged, StoreError, StoreUnavailable
 from host.ids import CountingIds
 from host.store import sqlite_table
 from host.store.chain import first_link, link
@@ -206,3 +207,18 @@ def _one(connection: sqlite3.Connection, ask: str, *values: str | int) -> object
         return connection.execute(ask, values).fetchone()
     except (sqlite3.Error, UnicodeDecodeError):  # SQLite quotes a broken definition
         return None
+
+
+def refuses_what_is_no_store(work: Callable[[Path], object], path: Path) -> None:
+    """What wants a store fails where there is none, or another file; some other database is left here."""
+    with pytest.raises(StoreUnavailable, match="there is no store"):
+        work(path)
+    path.write_text("these are notes, not a store\n" * 1_000)
+    with pytest.raises(StoreDamaged, match="no database, and nothing of a store"):
+        work(path)
+    path.unlink()
+    of_others = sqlite3.connect(path)
+    of_others.execute("CREATE TABLE of_others (x)")
+    of_others.close()
+    with pytest.raises(StoreUnavailable, match="not a store of this program"):
+        work(path)

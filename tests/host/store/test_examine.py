@@ -9,10 +9,17 @@ import pytest
 from actors.address import AgentId
 from actors.history import EntryId
 from actors.records import RecordsSkipped
-from host.errors import StoreDamaged, StoreTooNew, StoreUnavailable
+from host.errors import StoreDamaged, StoreTooNew
 from host.store.examine import Damage, examine
 from host.store.sqlite import SqliteStore
-from tests.host.store.broken import CHILDREN, PAGE_BYTES, Written, change, written_to
+from tests.host.store.broken import (
+    CHILDREN,
+    PAGE_BYTES,
+    Written,
+    change,
+    refuses_what_is_no_store,
+    written_to,
+)
 from tests.host.store.samples import OTHER, ROOT, said
 
 
@@ -209,17 +216,7 @@ def test_a_store_of_version_1_is_examined_as_far_as_it_tells(tmp_path: Path) -> 
 
 
 def test_what_is_no_store_is_an_error(store: Path) -> None:
-    with pytest.raises(StoreUnavailable, match="there is no store"):
-        examine(store)
-    store.write_text("these are notes, not a store\n" * 1_000)
-    with pytest.raises(StoreDamaged, match="no database, and nothing of a store"):
-        examine(store)
-    store.unlink()
-    of_others = sqlite3.connect(store)
-    of_others.execute("CREATE TABLE of_others (x)")
-    of_others.close()
-    with pytest.raises(StoreUnavailable, match="not a store of this program"):
-        examine(store)
+    refuses_what_is_no_store(examine, store)
     store.write_bytes(b"")
     assert examine(store).is_sound
 

@@ -9,7 +9,7 @@ import pytest
 from actors.address import AgentId
 from actors.agent import Agent
 from actors.records import AgentOpened, AgentRole, RecordsSkipped, TurnStop
-from host.errors import StoreBusy, StoreDamaged, StoreTooNew, StoreUnavailable
+from host.errors import StoreBusy, StoreDamaged, StoreTooNew
 from host.ids import CountingIds
 from host.store.examine import examine
 from host.store.holder import Holder
@@ -27,6 +27,7 @@ from tests.host.store.broken import (
     damaged_copies,
     read_artifact,
     read_logs,
+    refuses_what_is_no_store,
     repaired,
     written_to,
 )
@@ -207,17 +208,7 @@ def test_a_session_that_an_older_program_writes_keeps_the_store_from_being_repai
 
 
 def test_what_is_no_store_is_not_repaired(store: Path) -> None:
-    with pytest.raises(StoreUnavailable):
-        repaired(store)
-    store.write_text("these are notes, not a store\n" * 1_000)
-    with pytest.raises(StoreDamaged, match="no database"):
-        repaired(store)
-    store.unlink()
-    change_nothing = sqlite3.connect(store)
-    change_nothing.execute("CREATE TABLE of_others (x)")
-    change_nothing.close()
-    with pytest.raises(StoreUnavailable, match="not a store of this program"):
-        repaired(store)
+    refuses_what_is_no_store(repaired, store)
     assert [
         path.name for path in store.parent.iterdir() if "damaged" in path.name or "repairing" in path.name
     ] == []
