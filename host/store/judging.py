@@ -97,7 +97,7 @@ class _Judge:
             is_checked, has_hash = self._follows(seq, row, befores)
             if not is_checked and row.is_carved:
                 continue
-            if not is_checked and befores:
+            if not is_checked and befores and self._has_neighbour(seq):
                 reasons.append("was changed: its hash does not follow from the record before it")
                 continue
             try:
@@ -132,6 +132,10 @@ class _Judge:
         rows = self.candidates.get(seq - 1, ())
         should = {link(before, row.encoded) for row in rows for before in self._stored_before(seq - 1)}
         return self._stored_before(seq) | should
+
+    def _has_neighbour(self, seq: int) -> bool:
+        """Whether the tree holds what stands before this place; what was carved out refutes nothing."""
+        return seq == 0 or any(not row.is_carved for row in self.candidates.get(seq - 1, ()))
 
     def _stored_before(self, seq: int) -> set[bytes]:
         if not self.has_hashes:
