@@ -300,6 +300,14 @@ async def test_a_lost_change_of_the_mode_gives_no_more_freedom_than_before() -> 
     async with await mended_store(logs, changed={(root, behind)}) as store:
         # What was changed tells its kind still: it was no mode.
         assert modes(await records_of(store, root)) == [PermissionMode.BYPASS]
+    async with await mended_store(logs, lost={(root, behind - 2)}) as store:
+        # What was set afterwards holds, whatever was lost before it.
+        assert modes(await records_of(store, root)) == [PermissionMode.BYPASS]
+
+
+async def test_a_whole_log_is_left_as_it_is() -> None:
+    logs = await scripted_session(answers())
+    assert await logs_of(await mended_store(logs)) == logs
 
 
 def modes(log: Sequence[Record]) -> list[str]:
