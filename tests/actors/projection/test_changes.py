@@ -298,12 +298,12 @@ def test_two_entries_of_one_id_are_two() -> None:
     assert [change.kind for change in found.messages] == [ChangeKind.SAME] * 2 + [ChangeKind.ADDED] * 2
 
 
-def test_ten_thousand_messages_take_well_under_a_second() -> None:
+def test_ten_thousand_messages_in_another_order_take_less_than_two_seconds() -> None:
     before = tuple(user(f"e{n}", f"words {n}") for n in range(10_000))
     other = tuple(user(f"e{n}", f"words {n}") for n in (*range(9_999, 5_000, -1), *range(5_000)))
-    started = time.perf_counter()
+    started = time.process_time()
     found = compare(Request(before), Request(other))
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert len(found.messages) == 10_000
 
 
