@@ -134,8 +134,17 @@ class _Judge:
         return self._stored_before(seq) | should
 
     def _has_neighbour(self, seq: int) -> bool:
-        """Whether the tree holds what stands before this place; what was carved out refutes nothing."""
-        return seq == 0 or any(not row.is_carved for row in self.candidates.get(seq - 1, ()))
+        """Whether something stands before this place that can refute a record here.
+
+        What was carved out can where the chain proves it: else it may be of another log.
+        """
+        if seq == 0:
+            return True
+        befores = self._befores(seq - 1)
+        return any(
+            not row.is_carved or self._follows(seq - 1, row, befores)[0]
+            for row in self.candidates.get(seq - 1, ())
+        )
 
     def _stored_before(self, seq: int) -> set[bytes]:
         if not self.has_hashes:

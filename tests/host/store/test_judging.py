@@ -67,6 +67,15 @@ def test_what_was_carved_out_and_cannot_be_proven_is_not_taken() -> None:
     assert verdict.gaps == (Gap(1, 2, "not there"),)
 
 
+def test_behind_what_was_carved_out_and_proven_a_changed_record_is_found() -> None:
+    rows = whole()
+    rows[3] = {**rows[3], "data": encode_record(accepted("never said")).data}
+    carved = rows.pop(2)
+    verdict = judged(rows, carved)
+    assert kept(verdict) == {0: True, 1: True, 2: True, 4: True}
+    assert "was changed" in verdict.gaps[0].reason
+
+
 def test_a_row_of_the_tree_stands_against_what_was_carved_out_at_its_place() -> None:
     rows = whole()
     del rows[1]
