@@ -1,9 +1,12 @@
 """Messages a second that are durably accepted, against the same rows in bare SQLite."""
 
+import asyncio
 import tempfile
+import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 
 import anyio
 
@@ -26,6 +29,7 @@ def measurements() -> Iterator[Measurement]:
             f"durable accepts a second, one sender, durability {durability}",
             (
                 Contender("bare sqlite3, a commit each", Bare(durability, n_alone, 1)),
+                Contender("the way to a thread and back alone", partial(_handed_over, n_alone)),
                 Contender(
                     "mailbox on SqliteStore", partial(_accept, durability, 1, n_alone), aim_of_floor=0.35
                 ),
@@ -48,6 +52,31 @@ def measurements() -> Iterator[Measurement]:
             ),
             Shown.RATE,
         )
+
+
+def _handed_over(n_times: int) -> float:
+    """What a store that writes in a thread of its own cannot save when messages come one by one."""
+
+    async def there_and_back() -> float:
+        loop = asyncio.get_running_loop()
+        jobs: SimpleQueue[anyio.Event | None] = SimpleQueue()
+
+        def answer() -> None:
+            while (event := jobs.get()) is not None:
+                loop.call_soon_threadsafe(event.set)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with Stopwatch(WALL) as watch:
+            for _ in range(n_times):
+                event = anyio.Event()
+                jobs.put(event)
+                await event.wait()
+        jobs.put(None)
+        thread.join()
+        return watch.seconds / n_times
+
+    return anyio.run(there_and_back)
 
 
 def _accept(durability: Durability, n_senders: int, n_each: int) -> float:
